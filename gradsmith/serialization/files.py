@@ -30,14 +30,15 @@ def save(
 
     The file is an archive of NumPy's arrays (``numpy.load`` reads it) with a description of the tree, in which numbers,
     texts and bytes are written out. Nothing is pickled, so that reading it runs no code. Tensors that are in the tree
-    several times, or show the same memory in the same way, are written once, and share their memory when loaded. A
-    file that is there already is replaced only when the new one is complete.
+    several times, or show parts of one memory, are written once, and share their memory when loaded. A file that is
+    there already is replaced only when the new one is complete.
 
     Parameters
     ----------
     obj : tree
-        Tensors, arrays, numbers, strings, bytes, None, dtypes and devices, and dicts, lists, tuples and sets of them.
-        A network is saved by its ``state_dict()``, and so is an optimizer.
+        Tensors, arrays, numbers, strings, bytes, None, dtypes, devices, shapes, paths and dates, and dicts, lists,
+        tuples, sets, deques, ``argparse.Namespace`` and results of ops of them. A network is saved by its
+        ``state_dict()``, and so is an optimizer.
     f : path or file
         A file that has been opened must be a binary one.
     pickle_module, pickle_protocol

@@ -17,14 +17,16 @@ from gradsmith.serialization.tree import Decoder, Encoder, finished
 
 TREE = "tree.json"
 FORMAT = "gradsmith"
-VERSION = 1
+VERSION, VERSION_WITH_PARTS = 1, 2  # older readers know the first only, and are told so by the number
 SUFFIX = ".npy"
 
 
 def write(value: Any, file: IO[bytes]) -> None:
     """Write a tree; raises before anything has been written when a part of it cannot be saved."""
     encoder = Encoder()
-    text = json.dumps({"format": FORMAT, "version": VERSION, "tree": encoder.encode(value)}, allow_nan=False)
+    tree = encoder.encode(value)
+    version = VERSION_WITH_PARTS if encoder.has_parts else VERSION
+    text = json.dumps({"format": FORMAT, "version": version, "tree": tree}, allow_nan=False)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, array in encoder.arrays.items():
             write_member(archive, name + SUFFIX, lambda member, array=array: write_array(member, array))
@@ -34,8 +36,12 @@ def write(value: Any, file: IO[bytes]) -> None:
 def read(archive: Archive, device: Any) -> Any:
     """The tree of an archive that has one."""
     found = json.loads(archive.read(TREE).decode("utf-8", "surrogatepass"))
-    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("version") != VERSION:
-        raise CorruptFileError(f"load: {TREE} is not of version {VERSION} of the format; a newer gradsmith may read it")
+    known = VERSION, VERSION_WITH_PARTS
+    if not isinstance(found, dict) or found.get("format") != FORMAT or found.get("version") not in known:
+        raise CorruptFileError(
+            f"load: {TREE} is not of version {VERSION} or {VERSION_WITH_PARTS} of the format; a newer gradsmith may "
+            "read it"
+        )
     return Decoder(lambda name: read_array(archive.read(f"{name}{SUFFIX}"), name), device).decode(found["tree"])
 
 

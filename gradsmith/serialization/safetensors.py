@@ -48,7 +48,7 @@ def write(value: Any, file: IO[bytes]) -> None:
 def _parts(value: Any) -> tuple[dict[str, _Array], dict[str, str]]:
     """Arrays by name, and the tree where they are not simply a dict of tensors."""
     encoder = Encoder()
-    tree = encoder.encode(value)
+    tree = encoder.encode(value, joins_parts=False)  # other readers find each tensor by its name
     plain = {"dict": [[name, {"tensor": name}] for name in encoder.arrays]}
     if type(value) is dict and tree == plain and "__metadata__" not in encoder.arrays:
         return encoder.arrays, {}

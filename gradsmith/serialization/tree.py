@@ -3,15 +3,19 @@
 Note [Trees as JSON]
 What JSON has stands for itself: null, booleans, numbers, texts, and lists. Everything else is an object with one key
 that says its kind. So ``{"a": (1, x)}`` with a tensor x is ``{"dict": [["a", {"tuple": [1, {"tensor": "a.1"}]}]]}``,
-and the array of x is kept under the name ``a.1``. A tensor or array that is in the tree twice has one array.
+and the array of x is kept under the name ``a.1``. A tensor or array that is in the tree twice has one array; in the
+place of the name of an array can be a part of another one, see shared_memory.py.
 """
 
 from __future__ import annotations
 
-import base64
 import math
-from collections import Counter, OrderedDict, defaultdict
+import re
+from argparse import Namespace
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,9 +25,13 @@ from gradsmith.runtime.arrays.device import device as Device
 from gradsmith.runtime.tensors.factories.creation import empty, from_numpy
 from gradsmith.serialization.arrays import DTYPES
 from gradsmith.serialization.errors import CorruptFileError
+from gradsmith.serialization.shared_memory import Place, joined, part_of
+from gradsmith.serialization.values import READERS, known_dtype, node_of
 
 _Array = np.ndarray[Any, Any]
 _FACTORIES: dict[str, Any] = {"dict": dict, "list": list, "set": set, "int": int, "float": float}
+_RESULT_MODULES = re.compile(r"gradsmith\.(generated\.[a-z_]+|counting)")  # where the classes of results are
+_UNINITIALIZED = ("UninitializedParameter", "UninitializedBuffer")
 DEEPEST = 100  # levels of a tree
 LONGEST_NAME = 200  # characters of an array's name
 
@@ -33,11 +41,19 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: dict[str, _Array] = {}
+        self.has_parts = False  # are there places of parts in the JSON?
         self._names: dict[Any, str] = {}
+        self._references: list[tuple[dict[str, Any], str]] = []  # nodes with the name of an array, under a key
         self._kept: list[Any] = []  # so that no two objects have one id
 
-    def encode(self, value: Any, path: str = "", level: int = 0) -> Any:
+    def encode(self, value: Any, joins_parts: bool = True) -> Any:
         """The JSON of a value.
+
+        Parameters
+        ----------
+        value : tree
+        joins_parts : bool
+            Whether memory that arrays show parts of is kept once. Otherwise each part is an array of its own.
 
         Raises
         ------
@@ -46,6 +62,15 @@ class Encoder:
         ValueError
             It has too many levels, perhaps since it contains itself.
         """
+        tree = self._node(value, "", 0)
+        if joins_parts:
+            self.arrays, places = joined(self.arrays)
+            self.has_parts = bool(places)
+            for node, kind in self._references:
+                node[kind] = places.get(node[kind], node[kind])
+        return tree
+
+    def _node(self, value: Any, path: str, level: int) -> Any:
         if level > DEEPEST:
             raise ValueError(f"save: the tree has more than {DEEPEST} levels at {_shown(path[:LONGEST_NAME])}")
         if value is None or type(value) in (bool, str) or (type(value) is float and math.isfinite(value)):
@@ -57,11 +82,11 @@ class Encoder:
         return self._object(value, path, level)
 
     def _items(self, values: Any, path: str, level: int) -> list[Any]:
-        return [self.encode(item, _joined(path, i), level + 1) for i, item in enumerate(values)]
+        return [self._node(item, _joined(path, i), level + 1) for i, item in enumerate(values)]
 
     def _pairs(self, value: dict[Any, Any], path: str, level: int) -> list[Any]:
         return [
-            [self.encode(key, path, level + 1), self.encode(item, _joined(path, key), level + 1)]
+            [self._node(key, path, level + 1), self._node(item, _joined(path, key), level + 1)]
             for key, item in value.items()
         ]
 
@@ -70,12 +95,18 @@ class Encoder:
         if isinstance(value, Tensor):
             return self._tensor(value, path)
         if kind is np.ndarray or isinstance(value, np.generic):
-            return {"array" if isinstance(value, np.ndarray) else "scalar": self._array(np.asarray(value), value, path)}
+            return self._reference("array" if kind is np.ndarray else "scalar", np.asarray(value), value, path)
         if isinstance(value, dict):
             return self._dict(value, path, level)
         if kind in (set, frozenset, tuple):
             return {kind.__name__: self._items(value, path, level)}
-        plain = _as_texts(value)
+        if kind is deque:
+            return {"deque": self._items(value, path, level), "maxlen": value.maxlen}
+        if kind is Namespace:
+            return {"Namespace": self._pairs(vars(value), path, level)}
+        if _is_result(kind):
+            return {"result": self._items(value, path, level), "of": [kind.__module__, kind.__name__]}
+        plain = node_of(value)
         if plain is None:
             raise TypeError(_refusal(value, path))
         return plain
@@ -83,7 +114,7 @@ class Encoder:
     def _dict(self, value: dict[Any, Any], path: str, level: int) -> Any:
         kind = type(value)
         if kind is OrderedDict and "_metadata" in vars(value):  # of a module's state_dict()
-            metadata = self.encode(value._metadata, path, level + 1)  # type: ignore[attr-defined]
+            metadata = self._node(value._metadata, path, level + 1)  # type: ignore[attr-defined]
             return {"OrderedDict": self._pairs(value, path, level), "metadata": metadata}
         if kind in (dict, OrderedDict, Counter):
             return {kind.__name__: self._pairs(value, path, level)}
@@ -94,16 +125,23 @@ class Encoder:
         raise TypeError(_refusal(value, path))
 
     def _tensor(self, value: Tensor, path: str) -> Any:
+        if _is_uninitialized(value):
+            return _uninitialized_node(value)
         found: dict[str, Any]
         if value.device.type == "meta":
             found = {"meta": list(value.shape), "dtype": value.dtype.name}
         else:
-            found = {"tensor": self._array(value.detach().numpy(), value, path)}
+            found = self._reference("tensor", value.detach().numpy(), value, path)
         if value.requires_grad:
             found["requires_grad"] = True
         if _is_parameter(value):
             found["parameter"] = True
         return found
+
+    def _reference(self, kind: str, array: _Array, owner: Any, path: str) -> dict[str, Any]:
+        node = {kind: self._array(array, owner, path)}
+        self._references.append((node, kind))
+        return node
 
     def _array(self, array: _Array, owner: Any, path: str) -> str:
         """The name under which an array is kept; memory that is shown twice in one way is kept once."""
@@ -127,28 +165,40 @@ def _as_name(path: str) -> str:
     return "".join(c if c.isprintable() else "_" for c in path[:LONGEST_NAME]) or "tensor"
 
 
-def _as_texts(value: Any) -> Any:
-    """Small things that are written out; None for what cannot be."""
+def _is_result(kind: Any) -> bool:
+    """Is it the named tuple that one of the ops of the package returns?"""
+    return (
+        issubclass(kind, tuple)
+        and "name_of_op" in vars(kind)
+        and _RESULT_MODULES.fullmatch(kind.__module__) is not None
+    )
+
+
+def _is_uninitialized(value: Tensor) -> bool:
     kind = type(value)
-    if kind is float:
-        return {"float": repr(value)}
-    if kind is complex:
-        return {"complex": [repr(value.real), repr(value.imag)]}
-    if kind in (bytes, bytearray):
-        return {kind.__name__: base64.b64encode(value).decode("ascii")}
-    if kind is range:
-        return {"range": [hex(number) for number in (value.start, value.stop, value.step)]}
-    if isinstance(value, np.dtype) and value.name in DTYPES:
-        return {"dtype": value.name}
-    return {"device": str(value)} if isinstance(value, Device) else None
+    return kind.__name__ in _UNINITIALIZED and kind.__module__ == "gradsmith.nn.parameter"
+
+
+def _uninitialized_node(value: Tensor) -> dict[str, Any]:
+    return {
+        "uninitialized": type(value).__name__,
+        "requires_grad": value.requires_grad,
+        "device": str(value.device),
+        "dtype": value.dtype.name,
+    }
 
 
 def _refusal(value: Any, path: str) -> str:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    advice = "save its state_dict() instead" if hasattr(value, "state_dict") else "convert it to one of them"
+    advice = (
+        "save its state_dict() instead, and load that into a new one; or write the whole object with pickle, which "
+        "runs code when it is read"
+        if hasattr(value, "state_dict")
+        else "convert it to one of them"
+    )
     return (
-        f"save: {_shown(path)} is a {kind}. A file holds tensors, arrays, numbers, texts, bytes, and dicts, lists, "
-        f"tuples and sets of them: {advice}"
+        f"save: {_shown(path)} is a {kind}. A file holds tensors, arrays, numbers, texts, bytes, dates, paths, and "
+        f"dicts, lists, tuples and sets of them: {advice}"
     )
 
 
@@ -194,6 +244,8 @@ class Decoder:
         if not isinstance(node, dict):
             return node
         kind = next(iter(node), None)
+        if kind in READERS:
+            return READERS[kind](node)
         decoder = getattr(self, f"_decode_{kind}", None)
         if decoder is None:
             raise CorruptFileError(
@@ -207,14 +259,16 @@ class Decoder:
     def _pairs(self, node: dict[str, Any], kind: str, level: int) -> list[tuple[Any, Any]]:
         return [(self.decode(key, level + 1), self.decode(item, level + 1)) for key, item in node[kind]]
 
-    def _array(self, name: str) -> _Array:
+    def _array(self, name: str | Place) -> _Array:
+        if isinstance(name, dict):
+            return part_of(self._array(name["of"]), name)
         if name not in self._arrays:
             self._arrays[name] = self._read(name)
         return self._arrays[name]
 
     def _decode_tensor(self, node: dict[str, Any], level: int) -> Tensor:
         name, requires_grad, is_parameter = node["tensor"], bool(node.get("requires_grad")), bool(node.get("parameter"))
-        key = (name, requires_grad, is_parameter)
+        key = (repr(name), requires_grad, is_parameter)
         if key not in self._tensors:
             tensor = from_numpy(self._array(name))
             self._tensors[key] = finished(tensor, self._device, requires_grad, is_parameter)
@@ -256,38 +310,30 @@ class Decoder:
     def _decode_frozenset(self, node: dict[str, Any], level: int) -> Any:
         return frozenset(self._items(node, "frozenset", level))
 
-    def _decode_int(self, node: dict[str, Any], level: int) -> Any:
-        return int(node["int"], 16)
+    def _decode_deque(self, node: dict[str, Any], level: int) -> Any:
+        return deque(self._items(node, "deque", level), node["maxlen"])
 
-    def _decode_float(self, node: dict[str, Any], level: int) -> Any:
-        return float(node["float"])
+    def _decode_Namespace(self, node: dict[str, Any], level: int) -> Any:
+        return Namespace(**dict(self._pairs(node, "Namespace", level)))
 
-    def _decode_complex(self, node: dict[str, Any], level: int) -> Any:
-        real, imaginary = node["complex"]
-        return complex(float(real), float(imaginary))
+    def _decode_result(self, node: dict[str, Any], level: int) -> Any:
+        module, name = node["of"]
+        kind = None
+        if _RESULT_MODULES.fullmatch(module):
+            with suppress(ImportError):
+                kind = getattr(import_module(module), name, None)
+        if not isinstance(kind, type) or not _is_result(kind):
+            raise CorruptFileError(f"load: no op returns a {module}.{name}; another version of gradsmith may read it")
+        return kind(*self._items(node, "result", level))
 
-    def _decode_bytes(self, node: dict[str, Any], level: int) -> Any:
-        return base64.b64decode(node["bytes"], validate=True)
+    def _decode_uninitialized(self, node: dict[str, Any], level: int) -> Any:
+        from gradsmith.nn import parameter
 
-    def _decode_bytearray(self, node: dict[str, Any], level: int) -> Any:
-        return bytearray(base64.b64decode(node["bytearray"], validate=True))
-
-    def _decode_range(self, node: dict[str, Any], level: int) -> Any:
-        start, stop, step = (int(number, 16) for number in node["range"])
-        return range(start, stop, step)
-
-    def _decode_dtype(self, node: dict[str, Any], level: int) -> Any:
-        return known_dtype(node["dtype"])
-
-    def _decode_device(self, node: dict[str, Any], level: int) -> Any:
-        return Device(node["device"])
-
-
-def known_dtype(name: Any) -> np.dtype[Any]:
-    if name not in DTYPES:
-        raise CorruptFileError(f"load: there are no tensors of dtype {name!r}")
-    dtype: np.dtype[Any] = np.dtype(name)
-    return dtype
+        if node["uninitialized"] not in _UNINITIALIZED:
+            raise CorruptFileError(f"load: there is no tensor of class {node['uninitialized']!r}")
+        device = Device(node["device"]) if self._device is None else self._device
+        make = getattr(parameter, node["uninitialized"])
+        return make(bool(node["requires_grad"]), device=device, dtype=known_dtype(node["dtype"]))
 
 
 def finished(tensor: Tensor, device: Any, requires_grad: bool, is_parameter: bool) -> Tensor:

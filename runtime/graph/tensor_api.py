@@ -178,7 +178,11 @@ def strides_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
         return array.base.steps  # type: ignore[union-attr, no-any-return]
     if has_no_data(array) or (array.size == 0 and not any(array.strides)):
         return tuple(math.prod(max(n, 1) for n in array.shape[axis + 1 :]) for axis in range(array.ndim))
-    return tuple(step // array.itemsize for step in array.strides)
+    steps = [step // array.itemsize for step in array.strides]
+    for axis in reversed(range(array.ndim)):
+        if array.shape[axis] == 1 and not steps[axis]:  # NumPy's of a new dimension
+            steps[axis] = array.shape[axis + 1] * steps[axis + 1] if axis + 1 < array.ndim else 1
+    return tuple(steps)
 
 
 def size_of(sizes: tuple[int, ...], dim: int) -> int:
@@ -209,13 +213,15 @@ def _format_elements(values: Any, specification: str) -> str:
 
 
 def deepcopy(tensor: Any, memo: dict[int, Any]) -> Any:
-    """Copy of a leaf with its gradient."""
+    """Copy of a leaf with its gradient. What shares memory with it shares that of the copy, when it is copied along."""
     if not tensor.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment; "
             "detach() or clone() the tensor instead"
         )
-    copy = _rebuild(type(tensor), copied_array(tensor), tensor.requires_grad)
+    from gradsmith.runtime.graph.tensor import from_array
+
+    copy = _as_leaf(type(tensor), from_array(_array_of_copy(tensor, memo)), tensor.requires_grad)
     memo[id(tensor)] = copy
     if attributes := _attributes(tensor):
         copy.__dict__ = copy_module.deepcopy(attributes, memo)
@@ -256,6 +262,35 @@ def _attributes(tensor: Any) -> dict[str, Any]:
     return attributes_if_any(tensor)
 
 
+def _array_of_copy(tensor: Any, memo: dict[int, Any]) -> np.ndarray[Any, Any]:
+    """An array for a deep copy.
+
+    The memory of a tensor is copied as a whole, once for all tensors that are over it: `memo` has the copy.
+    """
+    root = None if tensor.is_meta else _root_of(tensor)
+    if root is None:
+        return copied_array(tensor)
+    copy = memo.get(id(root))
+    if copy is None:
+        copy = memo[id(root)] = root.copy(order="K")
+    array = tensor.numpy(force=True)
+    offset = array.ctypes.data - root.ctypes.data
+    part: np.ndarray[Any, Any] = np.ndarray(array.shape, array.dtype, copy.ravel(order="K"), offset, array.strides)
+    return part
+
+
+def _root_of(tensor: Any) -> np.ndarray[Any, Any] | None:
+    """The array whose memory the tensor shows, or part of it. None where that is not to be copied as a whole."""
+    from gradsmith.runtime.graph.tensor import array_behind
+
+    array = tensor.numpy(force=True)  # an error where there is no value
+    root = array_behind(tensor)
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    is_memory = type(root) is np.ndarray and root.flags.forc and np.may_share_memory(array, root)
+    return root if is_memory else None  # the array of a batch is no memory of its values
+
+
 def copied_array(tensor: Any) -> np.ndarray[Any, Any]:
     """An array for a copy of the tensor, on its device."""
     if tensor.is_meta:
@@ -273,5 +308,8 @@ def _rebuild_without_data(cls: Any, shape: tuple[int, ...], dtype: np.dtype[Any]
 def _rebuild(cls: Any, array: np.ndarray[Any, Any], requires_grad: bool) -> Any:
     from gradsmith.runtime.graph.tensor import from_shared_array
 
-    plain = from_shared_array(array)
+    return _as_leaf(cls, from_shared_array(array), requires_grad)
+
+
+def _as_leaf(cls: Any, plain: Any, requires_grad: bool) -> Any:
     return plain.requires_grad_(requires_grad) if type(plain) is cls else cls._make_subclass(cls, plain, requires_grad)

@@ -7,8 +7,12 @@ import os
 import random
 import stat
 import zipfile
-from collections import Counter, OrderedDict, defaultdict
+from argparse import Namespace
+from collections import Counter, OrderedDict, defaultdict, deque
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -36,8 +40,8 @@ def assert_same(found, expected):
         assert list(found) == list(expected)
         for key, value in expected.items():
             assert_same(found[key], value)
-    elif isinstance(expected, (list, tuple)):
-        assert len(found) == len(expected)
+    elif isinstance(expected, (list, tuple, deque)):
+        assert len(found) == len(expected) and getattr(found, "maxlen", None) == getattr(expected, "maxlen", None)
         for one, other in zip(found, expected):
             assert_same(one, other)
     elif isinstance(expected, gs.Tensor):
@@ -60,6 +64,14 @@ TREES = {
     "values": [gs.float32, gs.int64, gs.device("cpu"), gs.device("meta")],
     "arrays": {"array": np.arange(4).reshape(2, 2), "number": np.float32(1.5), "empty": np.ones((0, 3)), "b": np.True_},
     "scalars": [gs.tensor(2.5), gs.tensor(True), gs.empty(0, 3)],
+    "paths": [Path("a/b"), PurePosixPath("/x"), PureWindowsPath("c:\\x")],
+    "dates": [
+        datetime(2024, 2, 29, 1, 2, 3, 4), datetime(2024, 1, 1, tzinfo=timezone.utc), date(1, 1, 1), time(1, 2, fold=1),
+        datetime(2024, 1, 1, tzinfo=timezone(timedelta(hours=-2), "X")), timedelta(-1, 2, 3), timezone.utc,
+    ],
+    "queues": {"deque": deque([1, gs.ones(2)], 5), "endless": deque()},
+    "shapes": [gs.ones(2, 3).shape, gs.Size([]), gs.Size([2**70])],
+    "results": {"max": gs.arange(4.0).reshape(2, 2).max(0), "histogram": gs.histogram(gs.arange(4.0), 2)},
     "layouts": [gs.arange(6.0).reshape(2, 3).T, gs.arange(6.0)[::2], gs.ones(1).expand(4), gs.ones(2, 3, 4).mT],
     "names": {"a.b": gs.ones(1), "a": {"b": gs.zeros(1)}, "/../x": gs.ones(2), "\x00": gs.ones(3)},
     "long names": {"": gs.ones(4), "x" * 999: gs.ones(5), "\ud800": gs.ones(1)},
@@ -89,9 +101,66 @@ def test_shared_memory_is_shared_again():
     found = there_and_back({"a": x, "b": x, "c": x.detach(), "d": x[:2], "e": x.numpy()})
     found["a"][0] = 9.0
     assert found["b"] is found["a"] and found["c"][0].item() == 9.0 and found["e"][0] == 9.0
-    assert found["d"][0].item() == 0.0  # another part of it: a copy
+    assert found["d"].tolist() == [9.0, 1.0]
     with zipfile.ZipFile(saved({"a": x, "b": x})) as archive:
         assert archive.namelist() == ["a.npy", "tree.json"]
+
+
+def views(x):
+    strided = x.as_strided((2, 3), (1, 2), 1)
+    return {"whole": x, "part": x[1:], "row": x[1], "mixed": strided, "column": x[:, 1], "same": x[:1].expand(3, 2, 4)}
+
+
+@pytest.mark.parametrize("names", [["whole", "part"], ["row", "mixed"], ["column", "part", "whole"], ["same", "mixed"]])
+def test_parts_of_one_memory_share_it_again(names):
+    x = gs.arange(8.0).reshape(2, 4)
+    found = there_and_back({name: views(x)[name] for name in names})
+    assert_same(found, {name: views(x)[name] for name in names})
+    for name in names:
+        found[name].fill_(9.0) if name != "same" else found[name][0].fill_(9.0)
+        views(x)[name].fill_(9.0) if name != "same" else views(x)[name][0].fill_(9.0)
+        assert_same(found, {name: views(x)[name] for name in names})
+
+
+def test_parts_in_files():
+    x = gs.arange(6.0)
+    with zipfile.ZipFile(saved({"a": x[1:], "b": x, "c": x[1:].requires_grad_()})) as archive:
+        assert archive.namelist() == ["b.npy", "tree.json"]
+    with zipfile.ZipFile(saved([x[:2], x[2:], x.view(gs.int32)])) as archive:  # no element is in two of one dtype
+        assert archive.namelist() == ["0.npy", "1.npy", "2.npy", "tree.json"]
+    mixed = there_and_back([np.arange(4.0)[::-1], gs.nn.Parameter(x), x[2:], gs.empty(0)])
+    assert mixed[0].tolist() == [3, 2, 1, 0] and type(mixed[1]) is gs.nn.Parameter
+    mixed[2].zero_()
+    assert mixed[1].tolist() == [0, 1, 0, 0, 0, 0]
+    array = np.arange(6).reshape(2, 3)
+    backwards = there_and_back([array[::-1], array[:, 1:]])
+    backwards[1][:] = 9
+    assert backwards[0].tolist() == [[3, 9, 9], [0, 9, 9]]
+    assert_same(there_and_back({"a": x, "b": x[1:]}, format="safetensors"), {"a": x, "b": x[1:]})
+    assert set(safetensors_header(saved({"a": x, "b": x[1:]}, format="safetensors"))) == {"a", "b"}
+
+
+def safetensors_header(file):
+    data = file.read()
+    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+
+
+def test_tensors_without_a_shape():
+    state = gs.nn.Sequential(gs.nn.LazyLinear(2, dtype=gs.float64), gs.nn.LazyBatchNorm1d()).state_dict()
+    found = there_and_back(state)
+    assert [type(value) for value in found.values()] == [type(value) for value in state.values()]
+    assert found["0.weight"].dtype == gs.float64 and found["0.weight"].requires_grad
+    layer = gs.nn.Sequential(gs.nn.LazyLinear(2, dtype=gs.float64), gs.nn.LazyBatchNorm1d())
+    layer.load_state_dict(found)
+    assert layer(gs.ones(4, 3, dtype=gs.float64)).shape == (4, 2)
+    fixed = there_and_back(gs.nn.UninitializedParameter(requires_grad=False, device="meta"))
+    assert type(fixed) is gs.nn.UninitializedParameter and not fixed.requires_grad and fixed.device.type == "meta"
+
+
+def test_options_of_programs():
+    options = Namespace(lr=0.1, shape=gs.Size([2]), inner=Namespace(path=Path("x")))
+    assert there_and_back(options) == options
+    assert there_and_back(datetime(2024, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)), fold=1)).fold == 1
 
 
 def test_loaded_tensors_can_be_changed():
@@ -154,10 +223,21 @@ class Network:
         return {}
 
 
+class Zone(tzinfo):
+    pass
+
+
+class Pair(NamedTuple):
+    first: int
+    second: int
+
+
 @pytest.mark.parametrize(
     "value, message",
     [
-        ({"a": [0, Network()]}, r"'a.1' is a .*Network.*: save its state_dict\(\) instead"),
+        ({"a": [0, Network()]}, r"'a.1' is a .*Network.*: save its state_dict\(\) instead.*with pickle"),
+        ({"d": datetime(1, 1, 1, tzinfo=Zone())}, "'d' is a datetime.datetime"),
+        (Pair(1, 2), "the value is a .*Pair"),
         (SimpleNamespace(), "the value is a types.SimpleNamespace"),
         ({"f": print}, "'f' is a builtins.builtin_function_or_method"),
         ({"s": np.array(["a"])}, "has dtype <U1"),
@@ -358,9 +438,9 @@ def of_version(tree, version=1):
 @pytest.mark.parametrize(
     "tree, message",
     [
-        (of_version(1, version=2), "a newer gradsmith may read it"),
-        ({"tree": 1}, "not of version 1"),
-        ([], "not of version 1"),
+        (of_version(1, version=3), "a newer gradsmith may read it"),
+        ({"tree": 1}, "not of version 1 or 2"),
+        ([], "not of version 1 or 2"),
         ("{", "corrupt"),
         (of_version({"module": "os"}), "contains a 'module', which is not known"),
         (of_version({}), "contains a None"),
@@ -374,6 +454,20 @@ def of_version(tree, version=1):
         (of_version({"meta": [-1], "dtype": "float32"}), "corrupt"),
         (of_version({"defaultdict": [], "factory": "eval"}), "corrupt"),
         (of_version({"device": "gpu"}), "corrupt"),
+        (of_version({"Size": [1.5]}), "a list of whole numbers"),
+        (of_version({"path": 3, "of": "PosixPath"}), "corrupt"),
+        (of_version({"path": "a", "of": "system"}), "corrupt"),
+        (of_version({"datetime": "yesterday", "fold": 0, "zone": None}), "corrupt"),
+        (of_version({"date": 3}), "corrupt"),
+        (of_version({"timezone": [9, 0, 0], "name": None}), "corrupt"),
+        (of_version({"timedelta": ["1", 0, 0]}), "a list of whole numbers"),
+        (of_version({"Namespace": [[1, 2]]}), "corrupt"),
+        (of_version({"deque": [], "maxlen": "a"}), "corrupt"),
+        (of_version({"result": [], "of": ["os", "system"]}), "no op returns a os.system"),
+        (of_version({"result": [], "of": ["gradsmith.generated.extremes", "max"]}), "no op returns"),
+        (of_version({"result": [], "of": ["gradsmith.generated.none", "None"]}), "no op returns"),
+        (of_version({"result": [1], "of": ["gradsmith.generated.extremes", "MaxDimResult"]}), "corrupt"),
+        (of_version({"uninitialized": "Parameter"}), "no tensor of class 'Parameter'"),
         (json.dumps(of_version(0)).replace("0}", "[" * 150 + "]" * 150 + "}"), "more than 100 levels"),
         (json.dumps(of_version(0)).replace("0}", "[" * 10**6 + "]" * 10**6 + "}"), "corrupt"),
     ],
@@ -381,6 +475,30 @@ def of_version(tree, version=1):
 def test_trees_that_are_refused(tree, message):
     with pytest.raises(CorruptFileError, match=message):
         gs.load(archive_of(tree))
+
+
+@pytest.mark.parametrize(
+    "offset, shape, strides, message",
+    [
+        (0, [7], [1], "not within the 6 elements"),
+        (-1, [2], [1], "not within"),
+        (2, [2], [-3], "not within"),
+        (6, [], [], "not within"),
+        (5, [2, 2], [0, 1], "not within"),
+        (0, [2], [], "no place"),
+        (0, [-1], [1], "no place"),
+        (0, [2.5], [1], "a list of whole numbers"),
+        ("0", [2], [1], "a list of whole numbers"),
+        (0, [2**40, 2**40], [0, 0], "corrupt"),
+        (0, [1] * 99, [1] * 99, "corrupt"),
+    ],
+)  # fmt: skip
+def test_parts_that_are_not_within_their_array(offset, shape, strides, message):
+    file = io.BytesIO()
+    np.save(file, np.arange(6.0))
+    place = {"of": "a", "offset": offset, "shape": shape, "strides": strides}
+    with pytest.raises(CorruptFileError, match=message):
+        gs.load(archive_of(of_version({"tensor": place}, version=2), **{"a.npy": file.getvalue()}))
 
 
 def test_archives_of_something_else():
@@ -408,7 +526,10 @@ def test_archives_of_something_else():
 @pytest.mark.parametrize("format", FORMATS)
 def test_random_changes(format):
     rng = random.Random(2)
-    original = saved({"a": gs.ones(3), "b": [gs.zeros(2, 2), 1.5, "text"], "c": (gs.arange(3),)}, format=format).read()
+    x = gs.arange(4.0)
+    both = [x, x[1:], x.shape, Path("a"), x.max(0), deque([datetime(2024, 1, 1, tzinfo=timezone.utc)])]
+    tree = {"a": gs.ones(3), "b": [gs.zeros(2, 2), 1.5, "text"], "c": (gs.arange(3),), "d": both}
+    original = saved(tree, format=format).read()
     for _ in range(1500):
         data = bytearray(original)
         for _ in range(rng.randint(1, 4)):
