@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from gradsmith.generated import stack
+from gradsmith.runtime.switches.transformed import is_transforming
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 Named = dict[str, Any]
@@ -194,6 +195,10 @@ def _replaced(module: Any, name: str, tensor: Any) -> Iterator[None]:
         owner = _attribute(owner, step)
     if not hasattr(module, "named_parameters"):
         _attribute(owner, last)  # a plain object ignores a name that it does not know
+    if _is_property(owner, last):
+        with _assigned(owner, last, tensor):
+            yield
+        return
     table = _table_of(owner, last)
     before = table.get(last, _ABSENT)
     table[last] = tensor
@@ -218,6 +223,54 @@ def _table_of(owner: Any, name: str) -> Any:
         if name in getattr(owner, table, ()):
             return getattr(owner, table)
     return _Slots(owner) if not hasattr(owner, "__dict__") else owner.__dict__
+
+
+def _is_property(owner: Any, name: str) -> bool:
+    """Would the class find its own value, whatever the object has under this name?"""
+    return hasattr(getattr(type(owner), name, None), "__set__")
+
+
+@contextmanager
+def _assigned(owner: Any, name: str, tensor: Any) -> Iterator[None]:
+    """Another value of a property, until the end of the block.
+
+    That of a parametrized tensor goes through `right_inverse`, which changes the originals: these are put back, since
+    the former value would not always lead to them again.
+    """
+    before = getattr(owner, name)
+    chain = getattr(owner, "parametrizations", {})
+    kept = None
+    if name in chain:
+        _refuse_in_transforms(owner, name)
+        kept = _kept_tensors(chain[name])
+    try:
+        setattr(owner, name, tensor)
+        yield
+    finally:
+        if kept is None:
+            setattr(owner, name, before)
+        else:
+            _put_back(kept)
+
+
+def _refuse_in_transforms(owner: Any, name: str) -> None:
+    """Values are written to originals without a record, so no derivative would reach the tensor that is given."""
+    if is_transforming():
+        raise RuntimeError(
+            f"functional_call: {name!r} of {type(owner).__name__} is parametrized. In a function that is transformed, "
+            f"give its original instead: 'parametrizations.{name}.original'"
+        )
+
+
+def _kept_tensors(module: Any) -> list[tuple[dict[str, Any], str, Any, Any]]:
+    tables = [table for one in module.modules() for table in (one._parameters, one._buffers)]
+    return [(table, name, own, own.data) for table in tables for name, own in table.items() if own is not None]
+
+
+def _put_back(kept: list[tuple[dict[str, Any], str, Any, Any]]) -> None:
+    for table, name, own, data in kept:
+        table[name] = own
+        own.data = data
 
 
 class _Slots:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         elu,
         gelu,
         glu,
-        group_norm,
         hardshrink,
         hardsigmoid,
         hardswish,
@@ -90,7 +89,7 @@ if TYPE_CHECKING:
         soft_margin_loss,
         triplet_margin_loss,
     )
-    from gradsmith.nn.normalizations import batch_norm, instance_norm, rms_norm
+    from gradsmith.nn.normalizations import batch_norm, group_norm, instance_norm, rms_norm
     from gradsmith.nn.padding import pad
     from gradsmith.nn.patches import fold, unfold
     from gradsmith.nn.pooling import (
@@ -176,6 +175,7 @@ _HANDWRITTEN = {
     "soft_margin_loss": "gradsmith.nn.losses.reduced",
     "triplet_margin_loss": "gradsmith.nn.losses.reduced",
     "batch_norm": "gradsmith.nn.normalizations",
+    "group_norm": "gradsmith.nn.normalizations",
     "instance_norm": "gradsmith.nn.normalizations",
     "rms_norm": "gradsmith.nn.normalizations",
     "pad": "gradsmith.nn.padding",

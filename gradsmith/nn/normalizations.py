@@ -1,4 +1,4 @@
-"""Normalizations whose arguments are not those of one op: they keep running statistics, or have a default by dtype."""
+"""Normalizations that are more than one op: they keep running statistics, have a default by dtype, or refuse sizes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated import rsqrt
 from gradsmith.generated.normalization import divided_by_rms, scaled_about, standardized
+from gradsmith.generated.normalization import group_norm as normalized_groups
 from gradsmith.generated.tensor import Tensor
 
-__all__ = ["batch_norm", "instance_norm", "native_batch_norm", "rms_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "native_batch_norm", "rms_norm"]
 
 
 def batch_norm(
@@ -164,6 +165,54 @@ def instance_norm(
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {list(input.shape)}")
     dims = list(range(2, input.ndim))
     return _by_own_statistics(input, dims, count, running_mean, running_var, weight, bias, momentum, eps)
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Elements less the mean of their group of channels, divided by its standard deviation; then scaled and shifted.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (images, channels, *sizes).
+    num_groups : int
+        How many groups the channels are divided into.
+    weight, bias : Tensor, optional
+        A factor and a term for each channel.
+    eps : float, optional
+        Is added to variances.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of the input.
+
+    Raises
+    ------
+    ValueError
+        Each group has one element only, so that all results would be zero.
+    RuntimeError
+        Sizes do not fit.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.nn.functional.group_norm(gs.tensor([[1.0, 3.0, 5.0, 5.0]]), 2)
+    tensor([[-1.0000,  1.0000,  0.0000,  0.0000]])
+
+    Notes
+    -----
+    Source: Wu and He, Group Normalization, 2018.
+    """
+    values = normalized_groups(input, num_groups, weight, bias, eps)
+    images, channels, *sizes = input.shape
+    rows = images * channels // num_groups
+    if rows * math.prod(sizes) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {[rows, num_groups, *sizes]}"
+        )
+    return values
 
 
 def rms_norm(

@@ -71,8 +71,9 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     dims = len(amounts) // 2
     if dims not in (1, 2, 3) or input.ndim not in (dims + 1, dims + 2):
         raise NotImplementedError(
-            "pad(): with a mode other than constant, the last 1, 2 or 3 dimensions are padded of a tensor that has one "
-            f"or two more, but got {len(amounts)} numbers for size {list(input.shape)}"
+            f"pad(): Padding size {len(amounts)} is not supported for {input.ndim}D input tensor: with a mode other "
+            "than constant, the last 1, 2 or 3 dimensions are padded of a tensor that has one or two more, but got "
+            f"{len(amounts)} numbers for size {list(input.shape)}"
         )
     return _padded(input, amounts, mode)
 
@@ -93,9 +94,12 @@ def _places(mode: str, shape: tuple[int, ...], dim: int, before: int, after: int
     total, kept = size + before + after, size - max(-before, 0) - max(-after, 0)
     most, places_in = _MODES[mode]
     if size == 0 or max(before, after) > most(size) or total < 0 or (mode == "circular" and kept < 1 <= total):
+        problem = f"input (size {size}) is too small. Calculated output size {total}"
+        if max(before, after) > most(size):
+            problem = _TOO_MUCH[mode]
         raise RuntimeError(
-            f"pad(): a {mode} padding of ({before}, {after}) does not go with dimension {dim} of size {size} of an "
-            f"input of size {list(shape)}"
+            f"pad(): {problem}: a {mode} padding of ({before}, {after}) does not go with dimension {dim} of size "
+            f"{size} of an input of size {list(shape)}"
         )
     return places_in(size, before, after).astype(np.int64, copy=False) if total else np.empty(0, np.int64)
 
@@ -119,4 +123,10 @@ _MODES: Mapping[str, tuple[Callable[[int], float], Callable[[int, int, int], Pla
     "reflect": (lambda size: size - 1, _reflected),
     "replicate": (lambda size: float("inf"), _replicated),
     "circular": (lambda size: size, _around),
+}
+
+# What is wrong with more than that.
+_TOO_MUCH: Mapping[str, str] = {
+    "reflect": "Padding size should be less than the corresponding input dimension",
+    "circular": "Padding value causes wrapping around more than once",
 }

@@ -151,35 +151,47 @@ def upsample_bilinear(
 
 def _expect_mode(mode: str, dims: int, input: Tensor, align_corners: bool | None, antialias: bool) -> None:
     if mode not in _DIMS or dims not in _DIMS[mode]:
-        modes = [name for name, allowed in _DIMS.items() if dims in allowed]
-        raise NotImplementedError(
-            f"interpolate(): inputs have a size for images and one for channels before one to three others, and modes "
-            f"for size {list(input.shape)} are {modes}, but got mode {mode!r}"
-        )
+        raise _error_of_mode(mode, dims, input)
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
         )
     if antialias and mode not in ("bilinear", "bicubic"):
-        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor")
+        raise ValueError(
+            "Anti-alias option is restricted to bilinear, bicubic modes and requires a 4-D tensor as input, but got "
+            f"mode {mode!r}"
+        )
     is_of_bytes = input.dtype == np.uint8 and mode in ("bilinear", "bicubic")
     if input.dtype.kind not in "fc" and not mode.startswith("nearest") and not is_of_bytes:
         raise RuntimeError(f"interpolate(): not implemented for {input.dtype.name}; convert it to a floating dtype")
+
+
+def _error_of_mode(mode: str, dims: int, input: Tensor) -> Exception:
+    modes = [name for name, allowed in _DIMS.items() if dims in allowed]
+    problem = f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D)"
+    if mode in _DIMS and modes:
+        problem = f"Got {input.ndim}D input, but {mode} mode needs {_DIMS[mode][0] + 2}D input"
+    return NotImplementedError(
+        f"{problem} for the modes: {' | '.join(_DIMS)} (got {mode}). interpolate() takes a size for images and one for "
+        f"channels before one to three others, and for size {list(input.shape)} one of the modes {modes}"
+    )
 
 
 def _sizes(
     input: Tensor, dims: int, size: int | Sequence[int] | None, scale_factor: float | Sequence[float] | None
 ) -> tuple[list[int], list[float | None]]:
     """The sizes of the result; and the factors, where they were given."""
-    if (size is None) == (scale_factor is None):
-        raise ValueError("only one of size or scale_factor should be defined, and one of them has to be")
+    if size is None and scale_factor is None:
+        raise ValueError("interpolate(): either size or scale_factor should be defined")
+    if size is not None and scale_factor is not None:
+        raise ValueError("interpolate(): only one of size or scale_factor should be defined")
     given: Any = size if scale_factor is None else scale_factor
     values = list(given) if isinstance(given, Sequence) else [given] * dims
     if len(values) != dims:
-        name = "size" if scale_factor is None else "scale_factor"
+        what, name = ("output", "output size") if scale_factor is None else ("scale_factor", "scale_factor")
         raise ValueError(
-            f"Input and {name} must have the same number of spatial dimensions, but got input with spatial dimensions "
-            f"of {list(input.shape[2:])} and {name} {given}"
+            f"Input and {what} must have the same number of spatial dimensions, but got input with spatial dimensions "
+            f"of {list(input.shape[2:])} and {name} of {given}"
         )
     if scale_factor is None:
         return [index(n) for n in values], [None] * dims

@@ -22,6 +22,7 @@ from gradsmith.runtime.tensors.factories.creation import tensor
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 Group: TypeAlias = dict[str, Any]
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 Closure: TypeAlias = Callable[[], Any]
 
 _all_pre_hooks = new_table()
@@ -235,12 +236,16 @@ class Optimizer:
         return handle
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` before each step; it may return other arguments, as a pair."""
+        """Call ``hook(optimizer, args, kwargs)`` before each step.
+
+        The first of `args` is the optimizer. The hook may return other arguments, as a pair ``(args, kwargs)`` in which
+        the optimizer is the first one too.
+        """
         self._has_step_hooks = True
         return self._add_hook("_optimizer_step_pre_hooks", hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        """Call ``hook(optimizer, args, kwargs)`` after each step, with the arguments that the step got."""
         self._has_step_hooks = True
         return self._add_hook("_optimizer_step_post_hooks", hook)
 
@@ -262,6 +267,7 @@ class Optimizer:
 
     def _step_with_hooks(self, step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         own = self.__dict__
+        args = (self, *args)  # hooks get what the function `step` is called with
         with record_function(f"Optimizer.step#{type(self).__name__}.step"):
             for hook in [*_all_pre_hooks.values(), *own["_optimizer_step_pre_hooks"].values()]:
                 result = hook(self, args, kwargs)
@@ -272,7 +278,7 @@ class Optimizer:
                         f"{hook} must return None or a tuple of (new_args, new_kwargs), but got {result}."
                     )
                 args, kwargs = result
-            out = step(self, *args, **kwargs)
+            out = step(*args, **kwargs)
             for hook in [*own["_optimizer_step_post_hooks"].values(), *_all_post_hooks.values()]:
                 hook(self, args, kwargs)
         return out
@@ -376,7 +382,7 @@ class Optimizer:
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
+            lines += [""] * (i > 0) + [f"Parameter Group {i}"]
             lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
         return "\n".join([*lines, ")"])
 
@@ -447,3 +453,33 @@ def _names_and_tensors(params: Any) -> tuple[list[str], list[Any]]:
 
 def _unless_none(value: Any, other: Any) -> Any:
     return other if value is None else value
+
+
+# ---- what optimizers that are written for PyTorch import
+
+
+def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A step that is recorded if the optimizer is differentiable, and only then."""
+
+    @functools.wraps(func)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        mode = is_grad_enabled()
+        set_grad_enabled(self.defaults["differentiable"])
+        try:
+            return func(self, *args, **kwargs)
+        finally:
+            set_grad_enabled(mode)
+
+    return step
+
+
+def _default_to_fused_or_foreach(
+    params: list[Tensor], differentiable: bool, use_fused: bool = False
+) -> tuple[bool, bool]:
+    """Whether a step should be PyTorch's fused one, or its one over lists of tensors: neither, on the CPU."""
+    return False, False
+
+
+def _get_value(x: Any) -> Any:
+    """The number in a tensor; anything else as it is."""
+    return x.item() if isinstance(x, Tensor) else x

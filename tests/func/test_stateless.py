@@ -6,6 +6,7 @@ import pytest
 import gradsmith as gs
 from gradsmith import func
 from gradsmith.func import debug_unwrap, functional_call, functionalize, stack_module_state
+from gradsmith.nn.utils.parametrize import register_parametrization
 
 X = gs.tensor([1.0, 2.0])
 
@@ -112,6 +113,71 @@ def test_restored_after_an_error():
     with pytest.raises(RuntimeError):
         functional_call(module, {"w": X, "b": gs.zeros(3)}, X)
     assert module.w is before and module.b.shape == (2,)
+
+
+class Doubled(gs.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+    def right_inverse(self, y):
+        return y / 2
+
+
+def doubled():
+    module = gs.nn.Linear(2, 2, bias=False)
+    gs.nn.init.zeros_(module.weight)
+    return register_parametrization(module, "weight", Doubled())
+
+
+@pytest.mark.parametrize("name, expected", [("weight", [[2, 2]]), ("parametrizations.weight.original", [[4, 4]])])
+def test_parametrized_tensors(name, expected):
+    module = doubled()
+    original = module.parametrizations.weight.original
+    assert functional_call(module, {name: gs.ones(2, 2)}, gs.ones(1, 2)).tolist() == expected
+    with pytest.raises(RuntimeError):
+        functional_call(module, {name: gs.ones(2, 2)}, gs.ones(1, 3))
+    assert module.parametrizations.weight.original is original and not original.any()
+
+
+def test_parametrized_tensors_whose_inverse_loses_something():
+    module = gs.nn.utils.parametrizations.weight_norm(gs.nn.Linear(2, 2))
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    functional_call(module, {"weight": gs.ones(2, 2)}, gs.ones(1, 2))
+    assert all(value.equal(before[name]) for name, value in module.state_dict().items())
+
+
+def test_derivatives_reach_only_the_originals_of_parametrized_tensors():
+    module = doubled()
+
+    def loss(weight, name):
+        return functional_call(module, {name: weight}, gs.ones(1, 2)).sum()
+
+    with pytest.raises(RuntimeError, match=r"give its original instead: 'parametrizations\.weight\.original'"):
+        func.grad(loss)(gs.ones(2, 2), "weight")
+    assert func.grad(loss)(gs.ones(2, 2), "parametrizations.weight.original").tolist() == [[2, 2], [2, 2]]
+
+
+class WithProperty(gs.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = X
+
+    @property
+    def scale(self):
+        return self.kept
+
+    @scale.setter
+    def scale(self, value):
+        self.kept = value
+
+    def forward(self, x):
+        return self.scale * x
+
+
+def test_properties():
+    module = WithProperty()
+    assert functional_call(module, {"scale": X * 2}, X).tolist() == [2, 8]
+    assert module.scale is X
 
 
 class Plain:

@@ -194,8 +194,12 @@ def test_containers_of_parameters_as_text():
         ")"
     )
     assert repr(nn.ParameterDict({"a": gs.tensor(1.0)})) == (
-        "ParameterDict(  (a): Parameter containing: [gradsmith.float32 of size ])"
+        "ParameterDict(  (a): Parameter containing: [torch.FloatTensor of size ])"
     )
+    assert repr(nn.ParameterDict({"a": nn.Parameter(gs.tensor([3]), False)})).endswith("[torch.LongTensor of size 1])")
+    lazy = nn.UninitializedParameter()
+    assert repr(nn.ParameterList([lazy])) == "ParameterList(  (0): <UninitializedParameter>)"
+    assert repr(nn.ParameterDict({"a": lazy})) == "ParameterDict(  (a): <UninitializedParameter>)"
 
 
 def test_the_old_container():

@@ -166,6 +166,16 @@ def test_embeddings_keep_nothing_at_the_padding():
     assert nn.Embedding.from_pretrained(table, freeze=False).weight.requires_grad
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (1, 2, 1, 1)])
+def test_groups_of_one_element(shape):
+    layer = nn.GroupNorm(2, 2)
+    with pytest.raises(ValueError, match=r"^Expected more than 1 value per channel .*, got input size \[1, 2"):
+        layer(gs.ones(shape))
+    with pytest.raises(ValueError, match="Expected more than 1 value per channel"):
+        nn.functional.group_norm(gs.ones(shape), 2)
+    assert gs.group_norm(gs.ones(shape), 2).shape == layer(gs.ones(2, *shape[1:]))[:1].shape == shape
+
+
 def test_batch_normalization_in_step():
     net = nn.Sequential(nn.BatchNorm1d(2), nn.Sequential(nn.BatchNorm1d(3, affine=False)))
     converted = nn.SyncBatchNorm.convert_sync_batchnorm(net)

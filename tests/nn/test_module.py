@@ -306,6 +306,8 @@ def test_other_devices():
     with pytest.raises(RuntimeError, match="cuda"):
         net.cuda()
     assert net.cpu() is net and net.share_memory() is net
+    with pytest.raises(RuntimeError, match="Can't share memory on an uninitialized parameter or buffer"):
+        nn.Sequential(nn.LazyLinear(3)).share_memory()
 
 
 # ---- calls

@@ -96,6 +96,38 @@ def test_what_is_removed_may_keep_the_original():
     np.testing.assert_array_equal(layer.weight.detach(), original)
 
 
+def test_originals_are_parametrized_too():
+    layer = square()
+    value = layer.weight.detach().clone()
+    parametrize.register_parametrization(layer, "weight", Scaled(4.0))
+    chain = layer.parametrizations.weight
+    assert not parametrize.is_parametrized(chain, "original")
+    parametrize.register_parametrization(chain, "original", Scaled(2.0))
+    parametrize.register_parametrization(layer, "weight", Scaled(1.0))
+    assert parametrize.is_parametrized(chain, "original") and [type(one) for one in chain] == [Scaled, Scaled]
+    assert "(parametrizations): ModuleDict" in repr(chain)
+    np.testing.assert_allclose(layer.weight.detach(), value)
+    layer.weight = value * 3
+    np.testing.assert_allclose(layer.weight.detach(), value * 3)
+    np.testing.assert_allclose(chain.parametrizations.original.original.detach(), value * 3 / 8)
+    parametrize.remove_parametrizations(chain, "original", leave_parametrized=False)
+    assert type(chain) is parametrize.ParametrizationList and not hasattr(chain, "parametrizations")
+    np.testing.assert_allclose(layer.weight.detach(), value * 3 / 2)
+    parametrize.remove_parametrizations(layer, "weight")
+    assert type(layer) is nn.Linear and isinstance(layer.weight, nn.Parameter)
+
+
+def test_what_computes_from_parametrized_originals_becomes_a_parameter():
+    layer = square()
+    value = layer.weight.detach().clone()
+    parametrize.register_parametrization(layer, "weight", Scaled(4.0))
+    parametrize.register_parametrization(layer.parametrizations.weight, "original", Scaled(2.0))
+    parametrize.remove_parametrizations(layer, "weight")
+    assert isinstance(layer.weight, nn.Parameter)
+    assert [name for name, _ in layer.named_parameters()] == ["bias", "weight"]
+    np.testing.assert_allclose(layer.weight.detach(), value)
+
+
 def test_buffers_are_parametrized_too():
     norm = nn.BatchNorm1d(2)
     parametrize.register_parametrization(norm, "running_mean", Scaled(2.0))

@@ -114,6 +114,27 @@ REFUSED = {
         ValueError,
         r"LSTMCell: Expected hx\[1\] to be 1D or 2D, got 3D instead",
     ),
+    "a cell's size": (
+        lambda: nn.GRUCell(4, 2)(gs.ones(3, 5)),
+        RuntimeError,
+        "^input has inconsistent input_size: got 5 expected 4",
+    ),
+    "a row's size": (lambda: nn.RNNCell(4, 2)(gs.ones(5)), RuntimeError, "^input has inconsistent input_size: got 5"),
+    "a cell's state": (
+        lambda: nn.RNNCell(4, 2)(gs.ones(3, 4), gs.ones(3, 5)),
+        RuntimeError,
+        "^hidden0 has inconsistent hidden_size: got 5, expected 2",
+    ),
+    "the size of a cell's memory": (
+        lambda: nn.LSTMCell(4, 2)(gs.ones(3, 4), (gs.ones(3, 2), gs.ones(3, 5))),
+        RuntimeError,
+        "^hidden1 has inconsistent hidden_size: got 5, expected 2",
+    ),
+    "a cell's batch": (
+        lambda: nn.LSTMCell(4, 2)(gs.ones(3, 4), (gs.ones(2, 2), gs.ones(3, 2))),
+        RuntimeError,
+        "^Input batch size 3 doesn't match hidden0 batch size 2",
+    ),
     "heads": (lambda: nn.MultiheadAttention(8, 3), AssertionError, "embed_dim must be divisible by num_heads"),
     "no heads": (lambda: nn.MultiheadAttention(8, 0), ValueError, "must be greater than 0"),
     "an activation": (lambda: nn.TransformerEncoderLayer(8, 2, activation="x"), RuntimeError, "relu/gelu, not x"),

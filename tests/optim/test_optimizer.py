@@ -122,6 +122,7 @@ def test_forms_of_a_step_that_contradict_each_other(name):
 def test_repr():
     lines = repr(gs.optim.SGD([{"params": parameter()}, {"params": parameter(), "lr": 2}], lr=0.5)).splitlines()
     assert lines[:4] == ["SGD (", "Parameter Group 0", "    dampening: 0", "    differentiable: False"]
+    assert "\n\nParameter Group 1\n" in "\n".join(lines) and lines.count("") == 1
     assert "    lr: 0.5" in lines and "    lr: 2" in lines and lines[-1] == ")"
 
 
@@ -173,13 +174,18 @@ def test_step_hooks():
     optimizer = gs.optim.SGD([parameter(1.0)], lr=1.0)
 
     def replace(optimizer, args, kwargs):
+        assert args == (optimizer,) and kwargs == {}
         calls.append("pre")
-        return (lambda: calls.append("closure"),), {}
+        return (optimizer, lambda: calls.append("closure")), {}
+
+    def after(optimizer, args, kwargs):
+        assert args[0] is optimizer
+        calls.append("post" if len(args) == 2 else f"post {args[1:]}")
 
     handles = [
         gs.optim.optimizer.register_optimizer_step_pre_hook(lambda *_: calls.append("all pre")),
         optimizer.register_step_pre_hook(replace),
-        optimizer.register_step_post_hook(lambda *_: calls.append("post")),
+        optimizer.register_step_post_hook(after),
         gs.optim.optimizer.register_optimizer_step_post_hook(lambda *_: calls.append("all post")),
     ]
     optimizer.step()
@@ -324,3 +330,35 @@ def test_parameters_come_last_in_a_saved_group():
     optimizer = gs.optim.SGD([gs.ones(1, requires_grad=True)], lr=0.1)
     assert list(optimizer.state_dict()["param_groups"][0])[-1] == "params"
     assert next(iter(optimizer.param_groups[0])) == "params" and optimizer._patch_step_function() is None
+
+
+# ---- what optimizers that are written for PyTorch import
+
+
+def test_an_optimizer_of_others():
+    from gradsmith.optim.optimizer import (
+        Optimizer,
+        ParamsT,
+        _default_to_fused_or_foreach,
+        _get_value,
+        _use_grad_for_differentiable,
+    )
+
+    class Descent(Optimizer):
+        def __init__(self, params: ParamsT, differentiable=False):
+            super().__init__(params, {"lr": gs.tensor(0.5), "differentiable": differentiable})
+
+        @_use_grad_for_differentiable
+        def step(self, closure=None):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    p.add_(p.grad, alpha=-_get_value(group["lr"]))
+
+    p = parameter(1.0)
+    p.grad = gs.ones(1)
+    Descent([p]).step()
+    assert p.item() == 0.5 and p.is_leaf and gs.is_grad_enabled()
+    with pytest.raises(RuntimeError, match="leaf"):
+        Descent([p], differentiable=True).step()
+    assert gs.is_grad_enabled() and _default_to_fused_or_foreach([p], False, True) == (False, False)
+    assert _get_value(3) == 3

@@ -184,7 +184,7 @@ def triplet_margin_with_distance_loss(
     tensor(0.)
     """
     if not margin > 0:
-        raise ValueError(f"triplet_margin_with_distance_loss(): expected margin to be greater than 0, but got {margin}")
+        raise ValueError(f"triplet_margin_with_distance_loss(): margin must be greater than 0, got {margin}")
     distance = distance_function or pairwise_distance
     apart = distance(anchor, negative)
     if swap:

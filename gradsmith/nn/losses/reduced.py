@@ -93,7 +93,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     return ops.binary_cross_entropy_with_logits(
-        input, target, weight, reduction_of(size_average, reduce, reduction), pos_weight
+        input, target, weight, reduction=reduction_of(size_average, reduce, reduction), pos_weight=pos_weight
     )
 
 
@@ -152,7 +152,13 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    return ops.kl_div(input, target, reduction_of(size_average, reduce, reduction), log_target)
+    reduction = reduction_of(size_average, reduce, reduction)
+    if reduction == "mean":
+        warn_caller(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
+            "only by the batch size, and aligns with the KL div math definition."
+        )
+    return ops.kl_div(input, target, reduction, log_target)
 
 
 def huber_loss(
@@ -318,7 +324,7 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     if not margin > 0:
-        raise ValueError(f"triplet_margin_loss(): expected margin to be greater than 0, but got {margin}")
+        raise ValueError(f"triplet_margin_loss(): margin must be greater than 0, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError(
             "triplet_margin_loss(): The anchor, positive, and negative tensors are expected to have the same number of "

@@ -24,6 +24,7 @@ from typing import Any
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.container import ModuleDict, ModuleList
+from gradsmith.nn.modules.module import Module
 from gradsmith.nn.parameter import Parameter
 
 __all__ = [
@@ -141,9 +142,11 @@ class ParametrizationList(ModuleList):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
-        given = self._as_originals(value)
-        for own, new in zip(self._originals(), given):
-            own.data = new.detach()
+        for name, new in zip(self._names(), self._as_originals(value)):
+            if is_parametrized(self, name):
+                setattr(self, name, new)
+            else:
+                getattr(self, name).data = new.detach()
 
     def _as_originals(self, value: Any) -> list[Any]:
         if self.is_tensor and not isinstance(value, Tensor):
@@ -165,10 +168,23 @@ class ParametrizationList(ModuleList):
                 )
         return given
 
+    def _names(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{number}" for number in range(self.ntensors)]
+
     def _originals(self) -> list[Any]:
-        if self.is_tensor:
-            return [self.original]
-        return [getattr(self, f"original{number}") for number in range(self.ntensors)]
+        return [getattr(self, name) for name in self._names()]
+
+    # An original may be parametrized too. What computes it is then a module of this list as well, without being one of
+    # its elements.
+
+    def __len__(self) -> int:
+        return len(self._modules) - ("parametrizations" in self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (module for name, module in self._modules.items() if name != "parametrizations")
+
+    def __repr__(self) -> str:
+        return Module.__repr__(self) if is_parametrized(self) else super().__repr__()
 
     def forward(self) -> Any:
         """The parametrized tensor."""
@@ -274,7 +290,8 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def _plain(chain: Any, value: Any, keep_value: bool) -> Any:
-    if not chain.is_tensor:
+    if not chain.is_tensor or is_parametrized(chain, "original"):
+        value = value if keep_value else chain.original
         return Parameter(value.detach()) if value.requires_grad else value
     if keep_value:
         chain.original.data = value.detach()
@@ -308,7 +325,7 @@ def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tenso
             setattr(to_module, name, Parameter(getattr(from_module, name).detach()))
         for parametrization in chain:
             register_parametrization(to_module, name, parametrization)
-        for own in ["original"] if chain.is_tensor else [f"original{number}" for number in range(chain.ntensors)]:
+        for own in chain._names():
             setattr(to_module.parametrizations[name], own, getattr(chain, own))
     return to_module
 

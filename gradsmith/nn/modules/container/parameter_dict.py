@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, KeysView, Mapping
 from typing import TYPE_CHECKING, Any
 
+from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.container.module_dict import pairs_of
 from gradsmith.nn.modules.container.parameter_list import as_parameter, line_of
 from gradsmith.nn.modules.module import Module
@@ -27,8 +28,8 @@ class ParameterDict(Module):
     >>> import gradsmith as gs
     >>> gs.nn.ParameterDict({"left": gs.ones(2, 3), "right": gs.ones(4)})
     ParameterDict(
-        (left): Parameter containing: [gradsmith.float32 of size 2x3]
-        (right): Parameter containing: [gradsmith.float32 of size 4]
+        (left): Parameter containing: [torch.FloatTensor of size 2x3]
+        (right): Parameter containing: [torch.FloatTensor of size 4]
     )
     """
 
@@ -135,7 +136,7 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self) -> str:
-        return "\n".join(f"  ({key}): {line_of(value)}" for key, value in self.items())
+        return "\n".join(f"  ({key}): {line_of(value, Tensor.type)}" for key, value in self.items())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")

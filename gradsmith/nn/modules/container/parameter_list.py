@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.container.places import place_of
 from gradsmith.nn.modules.module import Module
-from gradsmith.nn.parameter import Parameter
+from gradsmith.nn.parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -96,9 +96,12 @@ def as_parameter(value: Any) -> Any:
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def line_of(value: Any) -> str:
-    """Text of a value in the repr of a container of parameters."""
+def line_of(value: Any, type_name: Callable[[Any], str] | None = None) -> str:
+    """Text of a value in the repr of a container of parameters; the type of its elements is `type_name` of it."""
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
+    if is_lazy(value):
+        return repr(value)
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    return f"{kind} containing: [gradsmith.{value.dtype.name} of size {'x'.join(map(str, value.shape))}]"
+    elements = f"gradsmith.{value.dtype.name}" if type_name is None else type_name(value)
+    return f"{kind} containing: [{elements} of size {'x'.join(map(str, value.shape))}]"

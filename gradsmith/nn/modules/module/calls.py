@@ -78,7 +78,7 @@ class HookedCall:
         if around is not None:
             self.output = around.leave(self.output)
         if plain:
-            add_plain_hooks(self.module, plain, self.output)
+            add_plain_hooks(self.module, plain, self.args, self.output)
 
     def _forward_hooks(self) -> tuple[tuple[int, Any], ...]:
         return (*GLOBAL.forward.items(), *self.module._forward_hooks.items())

@@ -10,7 +10,7 @@ import numpy as np
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module.registry import Registry
-from gradsmith.nn.parameter import Parameter
+from gradsmith.nn.parameter import Parameter, is_lazy
 from gradsmith.runtime.arrays.device import as_device
 from gradsmith.runtime.arrays.dtypes import as_dtype, float16, float32, float64
 from gradsmith.runtime.tensors.factories.creation import empty_like
@@ -111,7 +111,18 @@ class Conversion(Registry):
         return self._apply(lambda tensor: empty_like(tensor, device=device), recurse=recurse)
 
     def share_memory(self) -> Self:
-        """Nothing to be done: the memory of a tensor belongs to one process, and all its threads see it."""
+        """Nothing to be done: the memory of a tensor belongs to one process, and all its threads see it.
+
+        Raises
+        ------
+        RuntimeError
+            A parameter or buffer has no shape yet, and so no memory.
+        """
+        if any(map(is_lazy, (*self.parameters(), *self.buffers()))):
+            raise RuntimeError(
+                "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
+                "parameters before calling `module.share_memory()`."
+            )
         return self
 
 

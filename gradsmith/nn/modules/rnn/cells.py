@@ -64,12 +64,25 @@ class RNNCellBase(Module):
         self._check_dims("input", input)
         if input.ndim == 1:
             return self._without_batch(self._step(name, input.unsqueeze(0), self._with_batch(hx)))
+        self._check_sizes(input, () if hx is None else hx if isinstance(hx, tuple) else (hx,))
         hx = self._zeros(input) if hx is None else hx
         return function(name)(input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
 
     def _check_dims(self, what: str, value: Tensor) -> None:
         if value.ndim not in (1, 2):
             raise ValueError(f"{type(self).__name__}: Expected {what} to be 1D or 2D, got {value.ndim}D instead")
+
+    def _check_sizes(self, input: Tensor, hidden: tuple[Tensor, ...]) -> None:
+        batch, size = input.shape
+        if size != self.input_size:
+            raise RuntimeError(f"input has inconsistent input_size: got {size} expected {self.input_size}")
+        for place, state in enumerate(hidden):
+            if state.shape[0] != batch:
+                raise RuntimeError(f"Input batch size {batch} doesn't match hidden{place} batch size {state.shape[0]}")
+            if state.shape[1] != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{place} has inconsistent hidden_size: got {state.shape[1]}, expected {self.hidden_size}"
+                )
 
     def _zeros(self, input: Tensor) -> Any:
         return zeros((input.shape[0], self.hidden_size), dtype=input.dtype, device=input.device)
