@@ -37,6 +37,9 @@ from gradsmith.autograd.grad_mode import (
 from gradsmith.generated import LAZY_NAMES as _lazy_ops
 from gradsmith.generated import __all__ as _ops
 from gradsmith.names.absent import mark_absent as _mark_absent
+from gradsmith.names.element_by_element import add_methods as _add_methods
+from gradsmith.names.finder import install as _install_finder
+from gradsmith.names.protocols import warn_of_protocols as _warn_of_protocols
 from gradsmith.runtime.arrays.array import (
     empty_cache,
     get_cache_limit,
@@ -234,6 +237,9 @@ if TYPE_CHECKING:
     from gradsmith.runtime.arrays.dtypes import float8_e5m2 as float8_e5m2
     from gradsmith.runtime.arrays.limits import finfo as finfo
     from gradsmith.runtime.arrays.limits import iinfo as iinfo
+    from gradsmith.runtime.engine.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+    from gradsmith.runtime.engine.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
+    from gradsmith.runtime.engine.anomaly_mode import set_anomaly_enabled as set_anomaly_enabled
     from gradsmith.runtime.graph.printing import get_printoptions as get_printoptions
     from gradsmith.runtime.graph.printing import printoptions as printoptions
     from gradsmith.runtime.graph.printing import set_printoptions as set_printoptions
@@ -288,9 +294,11 @@ if TYPE_CHECKING:
     from gradsmith.runtime.tensors.typed import UInt16Tensor as UInt16Tensor
     from gradsmith.runtime.tensors.typed import UInt32Tensor as UInt32Tensor
     from gradsmith.runtime.tensors.typed import UInt64Tensor as UInt64Tensor
+    from gradsmith.runtime.tensors.typed import typename as typename
     from gradsmith.segments import segment_reduce as segment_reduce
     from gradsmith.serialization.files import load as load
     from gradsmith.serialization.files import save as save
+    from gradsmith.sparse import spmm as spmm
 
 # What is beside the ops, by the module that is imported when one of it is first used.
 _ELSEWHERE = {
@@ -362,7 +370,10 @@ _ELSEWHERE = {
     "gradsmith.runtime.tensors.typed": (
         "BoolTensor", "ByteTensor", "CharTensor", "ComplexDoubleTensor", "ComplexFloatTensor", "DoubleTensor",
         "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "UInt16Tensor", "UInt32Tensor",
-        "UInt64Tensor",
+        "UInt64Tensor", "typename",
+    ),
+    "gradsmith.runtime.engine.anomaly_mode": (
+        "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled",
     ),
     "gradsmith.segments": ("segment_reduce",),
     "gradsmith.serialization.files": ("load", "save"),
@@ -370,6 +381,7 @@ _ELSEWHERE = {
         "bartlett", "bartlett_window", "blackman", "blackman_window", "hamming", "hamming_window", "hann_window",
         "hanning", "kaiser", "kaiser_window",
     ),
+    "gradsmith.sparse": ("spmm",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in names}
 
@@ -397,7 +409,10 @@ set_public_name(_SavedTensor, b"gradsmith.autograd.SavedTensor")
 set_public_name(_Node, b"gradsmith.autograd.graph.Node")
 device.__module__ = __name__
 
+_add_methods(Tensor)  # noqa: F405
 _mark_absent(Tensor)  # noqa: F405
+_warn_of_protocols(Tensor)  # noqa: F405
+_install_finder()
 
 # Indexes like None: a dimension of size one.
 newaxis = None
@@ -444,7 +459,7 @@ def __getattr__(name: str) -> Any:
         value = globals()[name] = getattr(importlib.import_module(_MODULE_OF[name]), name)
         return value
     if name == "torch":  # PyTorch imports itself
-        return sys.modules[__name__]
+        return sys.modules["gradsmith"]
     if name in _FOR_LIBRARIES:
         return importlib.import_module(f"gradsmith.compat.torch.{name}")
     if (name.startswith("_") or name == "range") and (function := _function_for_libraries(name)):
@@ -452,7 +467,7 @@ def __getattr__(name: str) -> Any:
         return function
     from gradsmith.names.missing import missing_attribute
 
-    raise missing_attribute(__name__, name)
+    raise missing_attribute("gradsmith", name)  # not `__name__`, which is another one within `as_torch`
 
 
 def _function_for_libraries(name: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradsmith.generated.linalg import mm as dense_mm
 from gradsmith.generated.sparse import sparse_product, sparse_solve
 from gradsmith.generated.tensor import Tensor
 from gradsmith.names.missing import raise_missing
@@ -17,7 +18,7 @@ from gradsmith.runtime.arrays.functions.algebra.sparse_matrices import SparseStr
 from gradsmith.runtime.arrays.scipy_modules import scipy_module
 from gradsmith.runtime.tensors.factories.creation import as_tensor
 
-__all__ = ["matmul", "spsolve"]
+__all__ = ["matmul", "mm", "spmm", "spsolve"]
 __getattr__ = raise_missing(__name__)
 
 
@@ -69,6 +70,30 @@ def matmul(a: Any, b: Any, *, values: Tensor | None = None) -> Tensor:
     if dense.ndim == 1:
         return product(stored, dense.unsqueeze(-1), on_the_left).squeeze(-1)
     return product(stored, dense, True) if on_the_left else product(stored, dense.mT, False).mT
+
+
+def mm(mat1: Any, mat2: Any) -> Tensor:
+    """Product of two matrices: of two tensors what `gradsmith.mm` gives, with a sparse matrix what `matmul` gives.
+
+    Parameters
+    ----------
+    mat1, mat2 : Tensor of two dimensions, or scipy.sparse matrix
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.sparse.mm(gs.eye(2), gs.ones(2, 1))
+    tensor([[1.],
+            [1.]])
+    """
+    return matmul(mat1, mat2) if is_sparse(mat1) or is_sparse(mat2) else dense_mm(mat1, mat2)
+
+
+spmm = mm  # PyTorch's name at the top
 
 
 def spsolve(a: Any, b: Any, *, values: Tensor | None = None) -> Tensor:

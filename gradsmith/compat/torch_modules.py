@@ -19,9 +19,11 @@ def _reason_for(parent: str, name: str) -> str | None:
     return reason_for(parent, name)
 
 
-def _set_version(text: str) -> None:
+def _introduce(name: str, version: str) -> None:
+    """Let the package tell this name and this version, which libraries compare with what they have imported."""
+    sys.modules["gradsmith"].__name__ = name
     for module in ("gradsmith", "gradsmith.version"):
-        sys.modules[module].__version__ = text  # type: ignore[attr-defined]
+        sys.modules[module].__version__ = version  # type: ignore[attr-defined]
 
 
 class as_torch(UnderName):
@@ -29,8 +31,9 @@ class as_torch(UnderName):
 
     Libraries that are imported in the block keep what they imported, and compute with gradsmith afterwards too. They
     stay in `sys.modules`, ``torch`` does not: what a library imports later, inside its functions, needs a block again.
-    ``torch.__version__`` is that of the PyTorch whose names gradsmith follows, for all threads as long as a block is
-    open. Whether they find all they need is another question; ``python -m gradsmith port`` answers it for their files.
+    ``torch.__name__`` is "torch" and ``torch.__version__`` that of the PyTorch whose names gradsmith follows, for all
+    threads as long as a block is open. Whether they find all they need is another question; ``python -m gradsmith
+    port`` answers it for their files.
 
     Raises
     ------
@@ -57,9 +60,9 @@ class as_torch(UnderName):
         for module in _LOOKED_THROUGH:
             importlib.import_module(module)
             show_all_names(module)
-        _set_version(torch_version)
+        _introduce("torch", torch_version)
 
     def _end(self) -> None:
-        _set_version(OWN_VERSION)
+        _introduce("gradsmith", OWN_VERSION)
         for module in _LOOKED_THROUGH:
             show_imported_names(module)

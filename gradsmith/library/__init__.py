@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gradsmith.library.checks import opcheck
 from gradsmith.library.custom_ops import CustomOpDef, custom_op, operator_named
 from gradsmith.library.schemas import infer_schema
 from gradsmith.names.missing import raise_missing
 
-__all__ = ["custom_op", "infer_schema", "register_autograd", "register_fake", "register_kernel", "register_vmap"]
+__all__ = [
+    "custom_op", "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel", "register_vmap",
+]  # fmt: skip
 __getattr__ = raise_missing(__name__)
 
 

@@ -2,7 +2,7 @@
 
 Tensors travel between processes as their values: what one process writes, another does not see. PyTorch moves them to
 shared memory instead. NumPy arrays over ``multiprocessing.shared_memory`` can be shared, and `gradsmith.from_numpy`
-makes tensors over them.
+makes tensors over them. Which of PyTorch's ways of sharing is chosen makes no difference here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,11 @@ import multiprocessing as _standard
 from multiprocessing import *  # noqa: F403
 from typing import Any
 
+from gradsmith.multiprocessing.sharing import (
+    get_all_sharing_strategies,
+    get_sharing_strategy,
+    set_sharing_strategy,
+)
 from gradsmith.multiprocessing.spawning import (
     ProcessContext,
     ProcessException,
@@ -23,8 +28,8 @@ from gradsmith.names.missing import missing_attribute
 
 __all__ = [
     *(name for name in _standard.__all__ if name != "reducer"),
-    "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "spawn",
-    "start_processes",
+    "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException",
+    "get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn", "start_processes",
 ]  # fmt: skip
 
 

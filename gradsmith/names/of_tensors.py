@@ -1,9 +1,9 @@
 """Attributes of PyTorch's tensors that ours have not. Made by docs/update.py."""
 
 NAMES = (
-    "apply_", "bfloat16", "ccol_indices", "chalf", "col_indices", "const_data_ptr", "crow_indices", "dense_dim",
+    "bfloat16", "ccol_indices", "chalf", "col_indices", "const_data_ptr", "crow_indices", "dense_dim",
     "dequantize", "dim_order", "eig", "hash_tensor", "int_repr", "ipu", "is_distributed", "is_set_to",
-    "is_shared", "lstsq", "map2_", "map_", "module_load", "mtia", "q_per_channel_axis", "q_per_channel_scales",
+    "is_shared", "lstsq", "module_load", "mtia", "q_per_channel_axis", "q_per_channel_scales",
     "q_per_channel_zero_points", "q_scale", "q_zero_point", "qscheme", "record_stream", "reinforce", "resize",
     "resize_as", "resize_as_sparse_", "row_indices", "share_memory_", "slice_inverse", "smm", "solve",
     "sparse_dim", "sparse_mask", "sparse_resize_", "sparse_resize_and_clear_", "sspaddmm", "storage_type",

@@ -116,7 +116,7 @@ def test_blocks_may_be_nested_and_end_with_an_error():
     with pytest.raises(ZeroDivisionError), gs.compat.as_torch():
         1 / 0  # noqa: B018
     assert "torch" not in sys.modules
-    assert not any(type(finder).__module__.startswith("gradsmith") for finder in sys.meta_path)
+    assert not any(type(finder).__module__.startswith("gradsmith.compat") for finder in sys.meta_path)
 
 
 def test_a_block_that_is_never_left(tmp_path):
@@ -177,7 +177,7 @@ def test_versions_and_other_things():
 
 
 @pytest.mark.skipif("torch" in sys.modules, reason="PyTorch has been imported")
-def test_the_version_within_a_block():
+def test_the_version_and_the_name_within_a_block():
     own = gs.__version__
     with pytest.raises(ZeroDivisionError), gs.compat.as_torch():
         import torch
@@ -185,9 +185,13 @@ def test_the_version_within_a_block():
         assert torch.__version__ == torch.version.__version__ == "2.13.0" and torch.__version__ >= (2, 0)
         with gs.compat.as_torch():
             from torch.torch_version import TorchVersion
-        assert isinstance(torch.__version__, TorchVersion)
+
+            assert torch.__name__ == "torch" and torch.torch is torch
+        assert isinstance(torch.__version__, TorchVersion) and torch.__name__ == "torch"
+        with pytest.raises(AttributeError, match=r"'gradsmith' has no attribute 'return_types': torch\.return_types"):
+            torch.return_types  # noqa: B018
         1 / 0  # noqa: B018
-    assert gs.__version__ == gs.version.__version__ == own
+    assert gs.__version__ == gs.version.__version__ == own and gs.__name__ == "gradsmith"
 
 
 def test_the_version_of_the_package_is_its_own(tmp_path):
@@ -236,6 +240,45 @@ def test_modules_stay_lazy(tmp_path):
     print(type(nn.functional).__name__)
     """
     assert run(program, tmp_path) == ["False False", "module"]
+
+
+def test_modules_for_libraries_after_the_change_of_one_line(tmp_path):
+    program = """
+    import sys
+    import gradsmith as torch
+    print(any(name.startswith("gradsmith.compat") for name in sys.modules))
+    import gradsmith.functional, gradsmith.hub, gradsmith.onnx, gradsmith.overrides, gradsmith.nn.common_types
+    from gradsmith._utils import _flatten_dense_tensors
+    from gradsmith.nn.utils.stateless import functional_call
+    from gradsmith.types import Device, Number
+    from gradsmith.utils.model_zoo import load_url
+    print(gradsmith.types is torch.types is sys.modules["gradsmith.compat.torch.types"], torch.types.__name__)
+    print(torch.types.__spec__.name, load_url is torch.hub.load_state_dict_from_url)
+    with torch.compat.as_torch():
+        import torch.types, torch.overrides
+        from torch.nn.utils.stateless import functional_call as other
+        print(torch.types.Device is Device, torch.overrides is gradsmith.overrides, other is functional_call)
+    for name in ("gradsmith.export", "gradsmith.nn.utils.fusion2", "gradsmith.nowhere"):
+        try:
+            __import__(name)
+        except ModuleNotFoundError as error:
+            print(error.name, "|", error)
+    """
+    *printed, with_reason, _, _ = found = run(program, tmp_path)
+    assert printed == [
+        "False",
+        "True gradsmith.compat.torch.types",
+        "gradsmith.compat.torch.types True",
+        "True True True",
+    ]
+    name, problem = with_reason.split(" | ")
+    assert name == "gradsmith.export" and problem.startswith(
+        "No module named 'gradsmith.export'. torch.export has no counterpart in gradsmith. Functions run"
+    )
+    assert found[-2:] == [
+        "gradsmith.nn.utils.fusion2 | No module named 'gradsmith.nn.utils.fusion2'",
+        "gradsmith.nowhere | No module named 'gradsmith.nowhere'",
+    ]
 
 
 def test_a_module_with_the_name_of_a_function(tmp_path):

@@ -229,3 +229,76 @@ def test_annotations_of_other_types():
 
 
 def clipped(x: Tensor, least: float) -> Tensor: ...
+
+
+# ---- opcheck
+
+
+def checked_sine(name):
+    operator = new_sine(name)
+    operator.register_fake(lambda x: gs.empty_like(x))
+    return operator
+
+
+TESTS = ["test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
+
+
+def test_operators_that_do_what_they_should():
+    operator = checked_sine("checked")
+    x = gs.tensor([0.3, float("nan")], requires_grad=True)
+    assert library.opcheck(operator, (x,)) == dict.fromkeys(TESTS, "SUCCESS")
+    assert library.opcheck(operator.default, (), {"x": gs.ones(2)}, test_utils="test_aot_dispatch_static") == {
+        "test_aot_dispatch_static": "SUCCESS"
+    }
+    assert x.grad is None
+
+
+def doubled_in_place(x: Tensor) -> None:
+    x.mul_(2)
+
+
+def test_operators_that_write():
+    operator = library.custom_op("tests::doubled_in_place", doubled_in_place, mutates_args=["x"])
+    operator.register_fake(lambda x: None)
+    x = gs.ones(2)
+    assert set(library.opcheck(operator, (x,)).values()) == {"SUCCESS"} and x.tolist() == [1, 1]
+
+
+def square_and_change(x: Tensor) -> Tensor:
+    return x.add_(1) * x
+
+
+def same(x: Tensor) -> Tensor:
+    return x
+
+
+@pytest.mark.parametrize(
+    "function, fake, backward, test, message",
+    [
+        (square_and_change, None, None, "test_schema", "Argument x is not defined as mutable but was mutated"),
+        (same, None, None, "test_schema", "may not alias any inputs"),
+        (sine, None, None, "test_faketensor", "no fake impl registered"),
+        (sine, lambda x: gs.empty_like(x)[:1], None, "test_faketensor", r"Shapes \(2,\) and \(1,\)"),
+        (sine, lambda x: gs.empty_like(x).double(), None, "test_faketensor", "Dtypes float32 and float64"),
+        (sine, lambda x: (x.clone(), x.clone()), None, "test_faketensor", "1 tensors .* fake 2"),
+        (sine, None, lambda ctx, grad: 1 / 0, "test_autograd_registration", "division by zero"),
+    ],
+)
+def test_operators_that_do_not(function, fake, backward, test, message):
+    operator = library.custom_op("tests::wrong", function, mutates_args=())
+    if fake is not None:
+        operator.register_fake(fake)
+    if backward is not None:
+        operator.register_autograd(backward)
+    arguments = (gs.ones(2, requires_grad=backward is not None),)
+    with pytest.raises(library.checks.OpCheckError, match=rf"opcheck\(op, \.\.\.\): {test} failed with .*{message}"):
+        library.opcheck(operator, arguments, test_utils=[test])
+    found = library.opcheck(operator, arguments, test_utils=test, raise_exception=False)
+    assert list(found) == [test] and isinstance(found[test], Exception)
+
+
+def test_what_is_no_operator_and_no_test():
+    with pytest.raises(ValueError, match="op must be an operator that custom_op has made"):
+        library.opcheck(len, ())
+    with pytest.raises(ValueError, match="expected test_utils to be subset of"):
+        library.opcheck(checked_sine("other"), (gs.ones(1),), test_utils=["test_everything"])

@@ -20,8 +20,18 @@ def test_it_is_the_standard_one():
 
     assert mp.Queue and mp.get_context("spawn") is multiprocessing.get_context("spawn")
     assert set(multiprocessing.__all__) - {"reducer"} <= set(mp.__all__)
-    with pytest.raises(AttributeError, match="has no counterpart"):
-        mp.set_sharing_strategy  # noqa: B018
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        mp.nothing  # noqa: B018
+
+
+def test_ways_of_sharing():
+    before = mp.get_sharing_strategy()
+    assert before in mp.get_all_sharing_strategies() == {"file_descriptor", "file_system"}
+    mp.set_sharing_strategy("file_system")
+    assert mp.get_sharing_strategy() == "file_system"
+    with pytest.raises(AssertionError, match="invalid sharing strategy 'copy', expected one of"):
+        mp.set_sharing_strategy("copy")
+    mp.set_sharing_strategy(before)
 
 
 def test_spawn(tmp_path):

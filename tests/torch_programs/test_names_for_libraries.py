@@ -5,11 +5,13 @@ import importlib
 import operator
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith import nn
 from gradsmith.names.table import MISSING
 
 # ---- types
@@ -63,11 +65,63 @@ def test_small_functions():
 
 
 def test_names_of_the_compiled_half():
+    assert gs._C._LinAlgError is gs.linalg.LinAlgError
     assert gs._C._TensorBase is gs.Tensor and gs._C.Generator is gs.Generator
     with gs.enable_grad():
         gs._C._set_grad_enabled(False)
         assert not gs.is_grad_enabled()
     gs._dynamo.config.suppress_errors = True
+
+
+def test_names_of_types():
+    values = [gs.ones(2), gs.ones(1, dtype=gs.bool), nn.Linear, nn.Linear(1, 1), 3, len, test_types, None, int, gs]
+    assert list(map(gs.typename, values)) == [
+        "torch.FloatTensor", "torch.BoolTensor", "gradsmith.nn.modules.linear.Linear",
+        "gradsmith.nn.modules.linear.Linear", "int", "len", f"{__name__}.test_types", "NoneType", "int", "gradsmith",
+    ]  # fmt: skip
+
+
+def test_switches_of_anomaly_mode():
+    assert not gs.is_anomaly_enabled()
+    gs.set_anomaly_enabled(True)
+    assert gs.is_anomaly_enabled() and gs.autograd.anomaly_mode.is_anomaly_enabled()
+    gs.set_anomaly_enabled(False)
+    assert gs.is_anomaly_check_nan_enabled() and not gs.is_anomaly_enabled()
+
+
+def test_sparse_products_of_tensors():
+    a, b = gs.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), gs.tensor([[1.0], [1.0]])
+    assert gs.spmm(a, b).tolist() == gs.sparse.mm(a, b).tolist() == [[3], [7]] and gs.spmm(a, b).requires_grad
+    sparse = pytest.importorskip("scipy.sparse").csr_array([[0.0, 2.0]])
+    assert gs.sparse.mm(sparse, b.double()).tolist() == [[2]]
+
+
+def test_elements_one_by_one():
+    x = gs.arange(4.0).reshape(2, 2)
+    assert x.T.apply_(lambda value: value + 1).tolist() == [[1, 3], [2, 4]] and x.tolist() == [[1, 2], [3, 4]]
+    assert x.map_(gs.tensor([1.0, 2.0]), lambda a, b: a * b) is x and x.tolist() == [[1, 4], [3, 8]]
+    assert x.map2_(x.clone(), gs.ones(1), lambda a, b, c: a - b + c).tolist() == [[1, 1], [1, 1]]
+    assert gs.tensor([1, 2]).apply_(lambda value: value * 1.5).tolist() == [1, 3]
+    assert gs.tensor([True, False]).apply_(lambda value: not value).tolist() == [False, True]
+    assert gs.empty(0, 2).apply_(abs).shape == (0, 2) and gs.empty(2, device="meta").apply_(abs).is_meta
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda x: x.apply_(3), TypeError, "'int' object is not callable"),
+        (lambda x: x.apply_(lambda value: 1 / 0), ZeroDivisionError, "division"),
+        (lambda x: x.requires_grad_().apply_(abs), RuntimeError, r"Can't call apply_\(\) .* var\.detach\(\)\.apply_"),
+        (lambda x: x.map_(gs.ones(2).requires_grad_(), max), RuntimeError, r"Can't call map_\(\) on Variable"),
+        (lambda x: x.map_(3, max), TypeError, "must be Tensor, not int"),
+        (lambda x: x.map_(gs.tensor([1]), max), TypeError, "map_: expected torch.FloatTensor for 'other' .*LongTensor"),
+        (lambda x: x.map_(gs.ones(3), max), RuntimeError, "must match the existing size"),
+        (lambda x: x.expand(3, 2).apply_(abs), RuntimeError, "single memory location"),
+    ],
+)
+def test_elements_one_by_one_that_are_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call(gs.ones(2))
 
 
 def test_whether_a_transform_is_running():
@@ -223,6 +277,20 @@ def test_classes_that_take_over():
         function(Declines())
     assert not has_torch_function_unary(x) and has_torch_function_variadic(x, a)
     assert is_tensor_like(x) and is_tensor_like(a) and not is_tensor_like(3)
+
+
+@pytest.mark.parametrize("name", ["__torch_function__", "__torch_dispatch__"])
+@pytest.mark.parametrize("base", [gs.Tensor, nn.Parameter])
+def test_classes_over_tensor_that_would_take_over(name, base):
+    method = classmethod(lambda cls, func, types, args=(), kwargs=None: None)
+    with pytest.warns(UserWarning, match=rf"Taking\.{name} is never called.*as_subclass\(Taking\)") as found:
+        Taking = type("Taking", (base,), {name: method})
+    assert len(found) == 1 and found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        type("Further", (Taking,), {})
+        type("Plain", (base,), {name: gs._C._disabled_torch_function_impl})
+    assert gs.ones(2).as_subclass(Taking).add(1).tolist() == [2, 2]
 
 
 # ---- operators by the names of PyTorch's table
