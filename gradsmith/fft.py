@@ -1,13 +1,14 @@
 """Discrete Fourier transforms, with PyTorch's names and arguments: ``gs.fft.rfft(x)``."""
 
+import math
 from typing import Any
 
 from gradsmith.generated.fft_namespace import *  # noqa: F403
 from gradsmith.generated.fft_namespace import __all__ as _functions
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.arrays.dtypes import as_dtype, get_default_dtype
 from gradsmith.runtime.arrays.memory_format import expect_strided
-from gradsmith.runtime.tensors.factories.creation import arange, made
+from gradsmith.runtime.tensors.factories.creation import arange, as_count, made
 
 __all__ = ["fftfreq", "rfftfreq", *_functions]
 
@@ -46,7 +47,7 @@ def fftfreq(
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
     expect_strided("fftfreq", layout)
-    numbers = _counted(n, out, dtype, device)
+    numbers = _counted("fftfreq", as_count("fftfreq", "n", n), out, dtype, device)
     return _per_sample("fftfreq", (numbers + n // 2) % n - n // 2 if n else numbers, n * d, out, requires_grad)
 
 
@@ -69,15 +70,22 @@ def rfftfreq(
     tensor([0.0000, 0.2500, 0.5000])
     """
     expect_strided("rfftfreq", layout)
-    return _per_sample("rfftfreq", _counted(n // 2 + 1, out, dtype, device), n * d, out, requires_grad)
+    count = as_count("rfftfreq", "n", n) // 2 + 1
+    return _per_sample("rfftfreq", _counted("rfftfreq", count, out, dtype, device), n * d, out, requires_grad)
 
 
-def _counted(count: int, out: Tensor | None, dtype: Any, device: Any) -> Tensor:
-    return arange(count, dtype=dtype or (get_default_dtype() if out is None else out.dtype), device=device)
+def _counted(op: str, count: int, out: Tensor | None, dtype: Any, device: Any) -> Tensor:
+    wanted = get_default_dtype() if out is None else out.dtype
+    if dtype is not None:
+        wanted = as_dtype(dtype, op)
+    if wanted.kind not in "fc":
+        raise RuntimeError(f"{op} requires a floating point or complex dtype, got {wanted}")
+    return arange(count, dtype=wanted, device=device)
 
 
 def _per_sample(op: str, numbers: Tensor, length: float, out: Tensor | None, requires_grad: bool) -> Tensor:
-    frequencies = numbers * (1.0 / length) if length else numbers
+    """Frequencies at a sampling distance of zero are infinite, and zero of them is NaN."""
+    frequencies = numbers * (1.0 / length if length else math.copysign(math.inf, length))
     return (
         frequencies.requires_grad_(requires_grad) if out is None else made(frequencies.numpy(), requires_grad, op, out)
     )

@@ -121,8 +121,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     Raises
     ------
     RuntimeError
-        Outside a level, for shapes or devices that differ, for a complex direction of a real tensor, and when `tensor` or `tangent` has a tangent at
-        this level.
+        Outside a level, for shapes or devices that differ, for a complex direction of a real tensor, and when `tensor`
+        or `tangent` has a tangent at this level.
     ValueError
         For a dtype that has no derivative.
     """

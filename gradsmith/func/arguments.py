@@ -19,6 +19,22 @@ from gradsmith.utils.pytree import Mismatch, TreeSpec
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
+# How errors write the call of a transform, where that is not ``transform(f)``; as in PyTorch, whose tests look for it.
+_HEADS = {
+    "grad_and_value": "grad_and_value(f)(*args)",
+    "jvp": "jvp(f, primals, tangents)",
+    "vjp": "vjp(f, *primals)",
+}
+
+# The transform that PyTorch builds another one on, and that its errors about the result of `f` name.
+_BUILT_ON = {
+    "grad": "grad_and_value",
+    "jacfwd": "jvp",
+    "jacrev": "vjp",
+    "linearize": "jvp",
+    "value_and_grad": "grad_and_value",
+}
+
 
 class Call:
     """One call of a transformed function, as errors name it: ``grad(f), f at model.py:12``."""
@@ -42,6 +58,15 @@ class Call:
     def error(self, text: str, kind: type[Exception] = RuntimeError) -> Exception:
         return _error_of(self.transform, place_of(self.func), text, kind)
 
+    def error_of_complex(self, text: str) -> Exception:
+        """The error for a complex number, which PyTorch begins with the bare name of the transform."""
+        return RuntimeError(f"{self.transform}: {text} (f is {place_of(self.func)})")
+
+    def error_of_result(self, text: str) -> Exception:
+        """The error for something that is wrong with what the function gives."""
+        inner = _BUILT_ON.get(self.transform)
+        return self.error(f"{_HEADS[inner]}: {text}" if inner else text)
+
     def ended(self) -> EndedCall:
         return EndedCall(self.transform, place_of(self.func))
 
@@ -61,7 +86,8 @@ class EndedCall:
 
 
 def _error_of(transform: str, place: str, text: str, kind: type[Exception]) -> Exception:
-    return kind(f"{transform}(f): {text} (f is {place})")
+    head = _HEADS.get(transform, f"{transform}(f)")
+    return kind(f"{head}: {text} (f is {place})")
 
 
 def place_of(func: Function) -> str:
@@ -115,7 +141,7 @@ def differentiable_leaves(call: Call, values: Sequence[Any], positions: Iterable
     """Tensors of the arguments that are differentiated by, and the structure of these arguments."""
     leaves, spec = pytree.flatten(tuple(values))
     if not leaves:
-        raise call.error("expected at least one Tensor to differentiate by")
+        raise call.error("Expected primals to contain at least one Tensor, to differentiate by; got none")
     if not all(map(is_differentiable, leaves)):
         if all(map(can_become_tensor, leaves)):
             raise ArraysGiven(call, leaves, spec, positions)
@@ -179,7 +205,7 @@ def _no_tensor(call: Call, value: Any, what: str, wanted: str) -> Exception:
 def require_real(call: Call, tensors: Iterable[Any], what: str) -> None:
     for index, tensor in enumerate(tensors):
         if tensor.is_complex():
-            raise call.error(
+            raise call.error_of_complex(
                 f"Expected all {what} to be real but received complex tensor at flattened {what[:-1]} idx: {index}"
             )
 
@@ -226,7 +252,7 @@ def output_and_aux(call: Call, result: Any, has_aux: bool) -> tuple[Any, Any]:
     if not has_aux:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
-        raise call.error(
+        raise call.error_of_result(
             "output of function f should be a tuple: (output, aux) if has_aux is True, got " + described(result)
         )
     return result
@@ -234,9 +260,9 @@ def output_and_aux(call: Call, result: Any, has_aux: bool) -> tuple[Any, Any]:
 
 def require_number(call: Call, output: Any) -> None:
     if not is_tensor(output):
-        raise call.error(f"Expected f(*args) to return a Tensor, got {described(output)}")
+        raise call.error_of_result(f"Expected f(*args) to return a Tensor, got {described(output)}")
     if output.ndim:
-        raise call.error(
+        raise call.error_of_result(
             f"Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} dims, of shape "
             f"{list(output.shape)}. Maybe you wanted to use the vjp or jacrev APIs instead?"
         )
@@ -247,11 +273,17 @@ def require_number(call: Call, output: Any) -> None:
 def tensor_outputs(call: Call, output: Any) -> tuple[list[Any], TreeSpec]:
     """The results of `func`, which must be tensors, at least one."""
     leaves, spec = pytree.flatten(output)
-    if not leaves:
-        raise call.error(f"Expected f to be a function that has non-empty output (got output = {described(output)})")
+    if not leaves or (len(leaves) == 1 and leaves[0] is None):
+        found = described(None if leaves else output)
+        raise call.error_of_result(
+            f"Expected f to be a function that has non-empty output (got output = {leaves}: {found})"
+        )
     for n, leaf in enumerate(leaves):
         if not is_tensor(leaf):
-            raise call.error(f"Expected f to return only Tensors, but {path_of_output(spec, n)} is {described(leaf)}")
+            raise call.error_of_result(
+                f"expected f(*primals) to return only tensors, got unsupported type {type(leaf)}: "
+                f"{path_of_output(spec, n)} is {described(leaf)}"
+            )
     return leaves, spec
 
 
@@ -263,7 +295,7 @@ def path_of_output(spec: TreeSpec, n: int) -> str:
 def require_inexact(call: Call, outputs: Iterable[Any]) -> None:
     for output in outputs:
         if output.dtype.kind not in "fc":
-            raise call.error(
+            raise call.error_of_result(
                 f"All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {output.dtype}"
             )
 
@@ -275,14 +307,21 @@ def described(value: Any) -> str:
 # ---- vectors
 
 
+_SAME_STRUCTURE = {
+    "cotangents": (
+        "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function"
+    ),
+    "tangents": "Expected primals and tangents to have the same python structure",
+}
+
+
 def vector_leaves(call: Call, tensors: Sequence[Any], spec: TreeSpec, vectors: Any, what: str, like: str) -> list[Any]:
     """The leaves of cotangents or tangents, which must be like the tensors that they belong to."""
     try:
         found = pytree.leaves_like(spec, vectors, what)
     except Mismatch as error:
         raise call.error(
-            f"Expected pytree structure of {what} to be the same as that of {like}: {error}. {what}: "
-            f"{pytree.flatten(vectors)[1]}, {like}: {spec}"
+            f"{_SAME_STRUCTURE[what]}: {error}. {what}: {pytree.flatten(vectors)[1]}, {like}: {spec}"
         ) from None
     if not all(map(_is_alike, tensors, found)):
         for tensor, vector, path in zip(tensors, found, spec.paths(what)):
@@ -296,9 +335,15 @@ def _is_alike(tensor: Any, vector: Any) -> bool:
 
 def _require_alike(call: Call, tensor: Any, vector: Any, path: str, like: str) -> None:
     if not is_tensor(vector):
-        raise call.error(f"Expected {path} to be a Tensor, got {type(vector).__name__}")
+        what = path.partition("[")[0]
+        raise call.error(
+            f"Expected {what} to only contain Tensors, got {type(vector)}: {path} is {type(vector).__name__}"
+        )
     if vector.shape != tensor.shape:
-        raise call.error(f"{path} has shape {list(vector.shape)}, but that of {like} has shape {list(tensor.shape)}")
+        raise call.error(
+            f"Mismatch in shape: {path} has shape {list(vector.shape)}, but that of {like} has shape "
+            f"{list(tensor.shape)}"
+        )
     if vector.dtype != tensor.dtype:
         raise call.error(
             f"{path} has dtype {vector.dtype}, but that of {like} has dtype {tensor.dtype}; convert it with .to()"

@@ -69,8 +69,8 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
     call = Call("jvp", func)
     if not isinstance(primals, tuple):
         raise call.error(
-            f"Expected primals to be a tuple, as in f(*primals), got {type(primals).__name__}; of a single argument, "
-            "(x,)"
+            f"Expected primals to be a tuple, got {type(primals).__name__}. E.g. it should be valid to call "
+            "f(*primals); of a single argument, primals is (x,)"
         )
     positions = range(len(primals))
     try:
@@ -115,7 +115,10 @@ class Pushforward:
         if tangent is not None:
             return value, leave_call(tangent)
         if self.strict:
-            raise self.call.error(f"{path} does not depend on the primals, and strict=True was given")
+            raise self.call.error(
+                f"The output of f is independent of the inputs: {path} does not depend on the primals. This is not "
+                "allowed with strict=True"
+            )
         return value, zeros_like(value.detach())
 
 

@@ -60,7 +60,9 @@ def vmap(
     ------
     ValueError
         When the function is called: dimensions do not fit the arguments or results, sizes differ, or `func` gives
-        something else than tensors.
+        something else than tensors where `out_dims` is not None.
+    IndexError
+        A result has no dimension `out_dims`.
     RuntimeError
         `func` asks for the value of one slice (``if x > 0``, ``x.item()``), changes a tensor that is not mapped in
         place by what is, draws random numbers without `randomness`, or keeps a tensor for later.
@@ -80,12 +82,13 @@ def vmap(
         return again
     call = Call("vmap", func)
     if randomness not in RANDOMNESS:
-        raise call.error(f"randomness is one of 'error', 'different' and 'same', got {randomness!r}")
+        raise call.error(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness!r}")
     if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
-        raise call.error(f"chunk_size is None or an int greater than 0, got {chunk_size!r}", ValueError)
+        raise call.error(f"chunk_size should be None or greater than 0. (got {chunk_size!r})", ValueError)
 
     @transformed(again, func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        _require_out_dims(call, out_dims)
         inputs = Inputs(call, args, kwargs, in_dims)
         if chunk_size is None or inputs.size <= chunk_size:
             found = _run(call, inputs, out_dims, randomness)
@@ -106,7 +109,9 @@ class Inputs:
 
     def __init__(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], in_dims: Dims) -> None:
         if not args:
-            raise call.error("got no positional arguments, so there is nothing to map over", ValueError)
+            raise call.error(
+                "got no inputs: there are no positional arguments, so there is nothing to map over", ValueError
+            )
         self.call = call
         self.leaves, self.spec = pytree.flatten(args)
         self.dims = _dims_of_leaves(call, in_dims, self.spec, len(args))
@@ -140,25 +145,30 @@ class Inputs:
 
     def wrong_dim(self, leaf: Any, dim: Any, path: str) -> Exception:
         if not isinstance(dim, int) or isinstance(dim, bool):
-            return self.call.error(f"in_dims for {path} is {dim!r}; expected an int or None", ValueError)
-        if not is_tensor(leaf):
             return self.call.error(
-                f"in_dims is {dim} for {path}, which is of type {type(leaf).__name__} and cannot be mapped over. If it "
-                "is to be the same for all slices, give it None",
+                f"Got in_dim={dim} for an input but in_dim must be either an integer dimension or None: in_dims for "
+                f"{path} is {dim!r}",
                 ValueError,
             )
+        if not is_tensor(leaf):
+            return self.call.error(
+                f"Got in_dim={dim} for an input but the input is of type {type(leaf)}: {path} is no tensor and cannot "
+                "be mapped over. If it is to be the same for all slices, give it None as its in_dim",
+                ValueError,
+            )
+        hint = f"expected a number from {-leaf.ndim} to {leaf.ndim - 1}" if leaf.ndim else "nothing can be mapped over"
         return self.call.error(
-            f"in_dims is {dim} for {path}, a tensor of shape {list(leaf.shape)}; expected a number from "
-            f"{-leaf.ndim} to {leaf.ndim - 1}"
-            if leaf.ndim
-            else f"in_dims is {dim} for {path}, a tensor without dimensions",
+            f"Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {leaf.ndim}: {path} has "
+            f"shape {list(leaf.shape)}; {hint}",
             ValueError,
         )
 
     def common_size(self) -> int:
         sizes = {leaf.shape[dim]: n for n, (leaf, dim) in enumerate(zip(self.leaves, self.dims)) if dim is not None}
         if not sizes:
-            raise self.call.error("in_dims is None for every argument: there is nothing to map over", ValueError)
+            raise self.call.error(
+                "Expected at least one Tensor to vmap over: in_dims is None for every argument", ValueError
+            )
         if len(sizes) > 1:
             found = ", ".join(
                 f"{self.paths[n]} has {size} (dimension {self.dims[n]} of shape {list(self.leaves[n].shape)})"
@@ -187,7 +197,9 @@ class Inputs:
 def _dims_of_leaves(call: Call, in_dims: Dims, spec: TreeSpec, count: int) -> list[Any]:
     if in_dims is not None and not isinstance(in_dims, (int, tuple, list, dict)):
         raise call.error(
-            f"in_dims is an int, None or a tuple with one for each argument, got {type(in_dims).__name__}", ValueError
+            "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, got: "
+            f"{type(in_dims)}",
+            ValueError,
         )
     if isinstance(in_dims, list):
         in_dims = tuple(in_dims)
@@ -196,7 +208,9 @@ def _dims_of_leaves(call: Call, in_dims: Dims, spec: TreeSpec, count: int) -> li
     except Mismatch as error:
         hint = "in_dims has to have one entry for each positional argument" if isinstance(in_dims, tuple) else ""
         raise call.error(
-            f"in_dims {in_dims} does not fit the {count} positional arguments: {error}. {hint}", ValueError
+            f"in_dims is not compatible with the structure of `inputs`: in_dims {in_dims} does not fit the {count} "
+            f"positional arguments: {error}. {hint}",
+            ValueError,
         ) from None
 
 
@@ -227,39 +241,59 @@ def _batched_leaves(inputs: Inputs, level: VmapLevel) -> list[Any]:
 
 def _unbatched(call: Call, output: Any, out_dims: Dims, level: VmapLevel) -> Any:
     leaves, spec = pytree.flatten(output)
-    for n, leaf in enumerate(leaves):
-        if not is_tensor(leaf):
-            path = path_of_output(spec, n)
-            raise call.error(f"Expected f to return only Tensors, but {path} is {described(leaf)}", ValueError)
     dims = _out_dims(call, out_dims, spec)
+    for n, (leaf, dim) in enumerate(zip(leaves, dims)):
+        if dim is not None and not is_tensor(leaf):
+            raise call.error(
+                f"`f` must only return Tensors, got type {type(leaf)}. What is no tensor, and so the same for all "
+                f"slices, needs None in out_dims: {path_of_output(spec, n)} is {described(leaf)}",
+                ValueError,
+            )
     return spec.unflatten([_result(call, level, leaf, dim, spec, n) for n, (leaf, dim) in enumerate(zip(leaves, dims))])
+
+
+def _require_out_dims(call: Call, out_dims: Dims) -> None:
+    for dim in pytree.flatten(out_dims)[0]:
+        if dim is not None and (not isinstance(dim, int) or isinstance(dim, bool)):
+            raise call.error(
+                f"`out_dims` must be an int, None or a python collection of ints, which say where in the outputs the "
+                f"mapped dimension comes; got {out_dims!r}",
+                ValueError,
+            )
 
 
 def _out_dims(call: Call, out_dims: Dims, spec: TreeSpec) -> list[Any]:
     if isinstance(out_dims, tuple) and len(out_dims) == 1 and spec.cls is None:
         out_dims = out_dims[0]
     try:
+        if spec.cls is None and pytree.flatten(out_dims)[1].cls is not None:
+            raise Mismatch("the output is one tensor")
         return pytree.spread_over(spec, out_dims, "out_dims")
     except Mismatch as error:
-        raise call.error(f"out_dims {out_dims} does not fit the output of f: {error}", ValueError) from None
+        raise call.error(
+            f"out_dims is not compatible with the structure of `outputs`: out_dims {out_dims} does not fit the output "
+            f"of f: {error}",
+            ValueError,
+        ) from None
 
 
 def _result(call: Call, level: VmapLevel, leaf: Any, dim: Any, spec: TreeSpec, n: int) -> Any:
-    is_mapped = level_of(leaf) is level
+    is_mapped = is_tensor(leaf) and level_of(leaf) is level
     if dim is None:
         if is_mapped:
             path = path_of_output(spec, n)
             raise call.error(
-                f"out_dims is None for {path}, which differs from slice to slice; give the dimension for the slices",
+                f"`f` can not return a BatchedTensor when out_dim is None: {path} differs from slice to slice; give "
+                "the dimension for the slices",
                 ValueError,
             )
         return leaf
     ndim = leaf.ndim + 1
-    if not isinstance(dim, int) or isinstance(dim, bool) or not -ndim <= dim < ndim:
+    if not -ndim <= dim < ndim:
         raise call.error(
-            f"out_dims is {dim!r} for {path_of_output(spec, n)}, which has {ndim} dimensions with that of the "
-            f"slices; expected None or a number from {-ndim} to {ndim - 1}",
-            ValueError,
+            f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {dim}): out_dims is "
+            f"{dim!r} for {path_of_output(spec, n)}, which has {ndim} dimensions with that of the slices",
+            IndexError,
         )
     data = _own(physical(leaf)) if is_mapped else all_slices(leaf, level)
     return data.movedim(0, dim) if dim % ndim else data

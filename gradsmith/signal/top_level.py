@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.dtypes import as_dtype, float16, float64, get_default_dtype
+from gradsmith.runtime.arrays.memory_format import expect_strided
+from gradsmith.runtime.tensors.factories.creation import as_count
 from gradsmith.signal import windows
 
 __all__ = [
@@ -70,10 +75,27 @@ def kaiser(M: int, beta: float) -> Tensor:
 
 
 def checked(op: str, window: Callable[..., Tensor], length: int, periodic: bool, options: dict[str, Any]) -> Tensor:
-    """The window, with errors of PyTorch's type; `pin_memory` has no effect."""
-    options.pop("pin_memory", None)
+    """The window, with errors of PyTorch's type; `pin_memory` has no effect.
+
+    Half precision, which those of `windows` do not have, is rounded from double.
+    """
+    given = {"dtype": None, "layout": None, "requires_grad": False, **options}
+    dtype, layout, requires_grad = given.pop("dtype"), given.pop("layout"), given.pop("requires_grad")
+    given.pop("pin_memory", None)
+    expect_strided(op, layout)
+    wanted = get_default_dtype() if dtype is None else as_dtype(dtype, op)
+    if wanted.kind != "f":
+        raise RuntimeError(f"{op} expects floating point dtypes, got: {wanted}")
+    count = _length(op, length)
     try:
-        return window(length, sym=not periodic, **options)
+        found = window(count, sym=not periodic, dtype=float64 if wanted == float16 else wanted, **given)
     except ValueError as error:
-        _, _, reason = str(error).partition(": ")
-        raise RuntimeError(f"{op}: {reason}") from None
+        raise RuntimeError(f"{op}: {error}") from None
+    found = found.to(wanted)
+    return found.requires_grad_() if requires_grad else found
+
+
+def _length(op: str, length: Any) -> int:
+    if not isinstance(length, bool) and isinstance(length, (int, np.integer)) and length < 0:
+        raise RuntimeError(f"{op} requires non-negative window_length, got window_length={length}")
+    return as_count(op, "window_length", length)

@@ -6,6 +6,7 @@ spectra.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -13,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import get_default_dtype
-from gradsmith.runtime.arrays.memory_format import expect_strided
+from gradsmith.runtime.arrays.dtypes import MissingDtype, get_default_dtype
+from gradsmith.runtime.arrays.memory_format import layout as Layout
+from gradsmith.runtime.arrays.memory_format import strided
 from gradsmith.runtime.tensors.factories.creation import tensor
 
 __all__ = [
@@ -173,8 +175,10 @@ def hann(
 
     Raises
     ------
+    TypeError
+        `M` is no integer.
     ValueError
-        `M` is negative, or the dtype is not one of floating-point numbers.
+        `M` is negative, or the dtype is neither float32 nor float64.
 
     Examples
     --------
@@ -220,10 +224,18 @@ def nuttall(
 # ---- helpers
 
 
+def expect_strided(op: str, layout: Any) -> None:
+    """Refuse a layout that no window has; None is `strided`, too."""
+    if layout is None or layout is strided:
+        return
+    kind = ValueError if isinstance(layout, Layout) else TypeError
+    raise kind(f"{op} is implemented for strided tensors only, got: {layout!r}; leave `layout` out")
+
+
 def made(op: str, M: int, sym: bool, shape: Callable[[Array], Array], *faces: Any) -> Tensor:
     """A window by its shape between 0 and 1. One element alone is 1."""
     places, intervals = numbers(op, M), _last(M, sym)
-    return finished(op, shape(places / intervals) if M > 1 else np.ones(M), *faces)
+    return finished(op, shape(places / intervals) if M > 1 else np.ones_like(places), *faces)
 
 
 def _last(M: int, sym: bool) -> int:
@@ -232,16 +244,21 @@ def _last(M: int, sym: bool) -> int:
 
 
 def numbers(op: str, M: int) -> Array:
-    if M < 0:
-        raise ValueError(f"{op}: requires non-negative window length, got M={M}")
-    return np.arange(M, dtype=np.float64)
+    """The numbers of the elements of a window of this length."""
+    try:
+        length = operator.index(M)
+    except TypeError:
+        raise TypeError(f"{op}(): argument 'M' must be int, not {type(M).__name__}") from None
+    if length < 0:
+        raise ValueError(f"{op} requires non-negative window length, got M={M}")
+    return np.arange(length, dtype=np.float64)
 
 
 def finished(op: str, values: Array, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     """Computed in double precision, then rounded once."""
-    wanted = get_default_dtype() if dtype is None else np.dtype(dtype)
-    if wanted.kind != "f":
-        raise ValueError(f"{op}: expects a floating-point dtype, got: {wanted}")
+    wanted = get_default_dtype() if dtype is None else dtype
+    if isinstance(wanted, MissingDtype) or np.dtype(wanted) not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise ValueError(f"{op} expects float32 or float64 dtypes, got: {wanted}; .to(dtype) converts the result")
     return tensor(values, dtype=wanted, device=device, requires_grad=requires_grad)
 
 

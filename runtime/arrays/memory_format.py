@@ -80,14 +80,19 @@ def format_of(op: str, given: object) -> memory_format:
 def order_of(op: str, ndim: int, given: memory_format) -> list[int]:
     """Dimensions from the outermost in memory to the innermost.
 
+    A tensor may be asked whether it lies in `preserve_format`, which then is `contiguous_format`.
+
     Raises
     ------
     RuntimeError
         The format says no order, or one for another number of dimensions.
     """
-    if given is preserve_format:
-        raise RuntimeError(f"{op}(): preserve_format says no order; choose contiguous_format or channels_last")
-    if given is contiguous_format:
+    if given is preserve_format and op != "is_contiguous":
+        raise RuntimeError(
+            f"{op}(): preserve memory format is unsupported by the {op} operator where memory is to be put in order: "
+            "it says no order; choose contiguous_format or channels_last"
+        )
+    if given is contiguous_format or given is preserve_format:
         return list(range(ndim))
     if ndim != given.ndim:
         raise RuntimeError(f"{op}(): required rank {given.ndim} tensor to use {given.name} format, but got rank {ndim}")

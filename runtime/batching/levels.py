@@ -159,8 +159,9 @@ class Draws:
         for level in _open.levels:
             if level.randomness == "error":
                 raise level.call.error(
-                    f"{op}() draws random numbers, and vmap was not told whether these are to be the same for all "
-                    "slices. Say randomness='different' or randomness='same'"
+                    f"called random operation while in randomness error mode: {op}() draws random numbers, and vmap "
+                    "was not told whether these are to be the same for all slices. Say randomness='different' or "
+                    "randomness='same', or draw them out of vmap"
                 )
         self.levels = [level for level in _open.levels if level.randomness == "different"]
         self.sizes = tuple(level.size for level in self.levels)

@@ -25,15 +25,29 @@ def _loss_of_probabilities(
     self: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float
 ) -> Tensor:
     if target.shape != self.shape:
-        raise RuntimeError(
-            f"cross_entropy(): probabilities must have the size of the input, {list(self.shape)}, "
-            f"but have size {list(target.shape)}"
-        )
+        raise _error_of_probabilities(self, target)
     dim = 1 if self.ndim > 1 else 0
     if smoothing:
         target = target * (1 - smoothing) + smoothing / self.shape[dim]
     losses = -_weighted(self * target, weight, dim).sum(dim)
     return _reduced(losses, reduction, losses.numel())
+
+
+def _error_of_probabilities(self: Tensor, target: Tensor) -> Exception:
+    found = (
+        f"cross_entropy(): probabilities must have the size of the input, {list(self.shape)}, but have size "
+        f"{list(target.shape)}"
+    )
+    if self.ndim > 1 and target.ndim and target.shape[0] != self.shape[0]:
+        return ValueError(
+            f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({target.shape[0]}): {found}"
+        )
+    if target.ndim == self.ndim - 1:
+        return RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {target.dtype}: {found}. A target of one dimension "
+            "less has classes, which .to(gradsmith.int64) makes of whole numbers"
+        )
+    return RuntimeError(f"0D or 1D target tensor expected, multi-target not supported: {found}")
 
 
 def _loss_of_smoothed_classes(
@@ -58,11 +72,15 @@ def _loss_of_smoothed_classes(
 def _check_classes(self: Tensor, target: Tensor, dim: int, ignore: int) -> None:
     expected = (*self.shape[:dim], *self.shape[dim + 1 :])
     if target.shape != expected:
-        is_of_another_batch = self.ndim == 2 and target.ndim == 1
-        raise (ValueError if is_of_another_batch else RuntimeError)(
-            f"cross_entropy(): Expected target size {list(expected)} for an input of size {list(self.shape)}, "
-            f"got {list(target.shape)}"
+        found = (
+            f"Expected target size {list(expected)}, got {list(target.shape)}: cross_entropy() takes this for an input "
+            f"of size {list(self.shape)}"
         )
+        if self.ndim > 1 and target.ndim and target.shape[0] != self.shape[0]:
+            raise ValueError(
+                f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({target.shape[0]}). {found}"
+            )
+        raise RuntimeError(found)
     if target.is_meta or is_batched_tensor(target) or is_tracing():
         return
     classes = target.numpy()
@@ -76,8 +94,8 @@ def _weighted(tensor: Tensor, weight: Tensor | None, dim: int) -> Tensor:
         return tensor
     if weight.shape != (tensor.shape[dim],):
         raise RuntimeError(
-            f"cross_entropy(): weight should have one element for each of the {tensor.shape[dim]} classes, "
-            f"but has size {list(weight.shape)}"
+            f"cross_entropy: weight tensor should be defined either for all {tensor.shape[dim]} classes or no classes "
+            f"but got weight tensor of shape: {list(weight.shape)}"
         )
     return tensor * weight.reshape([-1 if axis == dim else 1 for axis in range(tensor.ndim)])
 

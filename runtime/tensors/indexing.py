@@ -21,10 +21,10 @@ from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.calls.inplace import refuse_repeated_elements
 from gradsmith.runtime.graph.tensor import TensorBase, from_array, from_shared_array
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.tensors.index_errors import MASK_KINDS, explained, is_array, width
 
-_MASK_KINDS = frozenset("?B")  # `dtype.char` of bool and uint8, which is compared faster than a dtype
 _INTEGER_KINDS = frozenset(char for char in "ilq" if np.dtype(char) in (np.int32, np.int64))
-_INDEX_KINDS = _INTEGER_KINDS | _MASK_KINDS
+_INDEX_KINDS = _INTEGER_KINDS | MASK_KINDS
 _PLAIN = (int, slice, type(None), type(Ellipsis))
 _NO_NUMBERS = (TensorBase, np.ndarray, Sequence, slice, type(None), type(Ellipsis))
 
@@ -38,7 +38,10 @@ def getitem(tensor: Any, key: Any) -> Any:
         Out of range, too many indices, a mask of another shape, an index of a type that NumPy does not take.
     """
     index, is_basic = _normalise(tensor, key)
-    return upcalls.basic_index(tensor, index) if is_basic else upcalls.index(tensor, index)
+    try:
+        return upcalls.basic_index(tensor, index) if is_basic else upcalls.index(tensor, index)
+    except IndexError as error:
+        raise explained(error, tensor.shape, index) from None
 
 
 def setitem(tensor: Any, key: Any, value: Any) -> None:
@@ -47,6 +50,13 @@ def setitem(tensor: Any, key: Any, value: Any) -> None:
         _set_all_or_none(tensor, key, value)
         return
     index, is_basic = _normalise(tensor, key)
+    try:
+        _set_places(tensor, index, is_basic, value)
+    except IndexError as error:
+        raise explained(error, tensor.shape, index) from None
+
+
+def _set_places(tensor: Any, index: tuple[Any, ...], is_basic: bool, value: Any) -> None:
     if is_basic and isinstance(value, (int, float, complex)) and tensor.dtype != np.float16:
         part = _part(tensor, index)
         refuse_repeated_elements("copy_", part)  # unlike fill_ itself, as in PyTorch
@@ -71,13 +81,13 @@ def _set_all_or_none(tensor: Any, everything: bool, value: Any) -> None:
 
 def _split(tensor: Any, index: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     """Split an index: the view that integers, slices and None select, and the rest for the arrays."""
-    if all(_is_array(part) or part is Ellipsis or _is_whole(part) for part in index):
+    if all(is_array(part) or part is Ellipsis or _is_whole(part) for part in index):
         return tensor, index
     basic: list[Any] = []
     arrays: list[Any] = []
     for part in index:
-        if _is_array(part):
-            basic += [slice(None)] * _width(part)
+        if is_array(part):
+            basic += [slice(None)] * width(part)
             arrays.append(part)
         else:
             basic.append(part)
@@ -87,12 +97,8 @@ def _split(tensor: Any, index: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _is_one_mask(index: tuple[Any, ...]) -> bool:
-    arrays = [part for part in index if _is_array(part)]
+    arrays = [part for part in index if is_array(part)]
     return len(arrays) == 1 and arrays[0].dtype == np.bool_ and arrays[0].ndim > 0
-
-
-def _is_array(part: Any) -> bool:
-    return isinstance(part, (TensorBase, np.ndarray))
 
 
 def _is_whole(part: Any) -> bool:
@@ -180,19 +186,12 @@ def _with_one_ellipsis(parts: list[Any], ndim: int) -> list[Any]:
     first = next(n for n, part in enumerate(parts) if part is Ellipsis)
     rest = [part for part in parts[first + 1 :] if part is not Ellipsis]
     is_last = all(part is not Ellipsis for part in parts[first + 1 : first + 1 + len(rest)])
-    if not is_last and sum(_width(part) for part in parts) != ndim:
+    if not is_last and sum(width(part) for part in parts) != ndim:
         raise IndexError(
             f"an index with several ellipses ('...') that skip dimensions is out of range for a tensor of {ndim} "
             "dimensions; write one ellipsis"
         )
     return [*parts[: first + 1], *rest]
-
-
-def _width(part: Any) -> int:
-    """How many dimensions of the tensor a part of an index takes up."""
-    if _is_array(part) and part.dtype.char in _MASK_KINDS:
-        return int(part.ndim)
-    return 0 if part is None or part is Ellipsis else 1
 
 
 def _as_tuple(key: Any) -> tuple[Any, ...]:
@@ -232,8 +231,8 @@ def _convert(part: Any) -> tuple[Any, bool]:
     if hasattr(part, "__array__"):  # of another library: columns of tables
         return _convert_array(separate(np.asarray(part)))
     raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and integer or bool arrays, tensors and lists are valid "
-        f"indices, got {type(part).__name__}"
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got "
+        f"{type(part).__name__}); a Variable is a tensor, an array or a list, of integers or bools"
     )
 
 
@@ -242,7 +241,7 @@ def _convert_tensor(tensor: Any) -> tuple[Any, bool]:
     kind = tensor.dtype.char
     if kind in _INTEGER_KINDS and tensor.ndim:
         return tensor, False
-    is_mask = kind in _MASK_KINDS
+    is_mask = kind in MASK_KINDS
     if tensor.is_meta and is_mask:
         raise NotImplementedError("how many elements a mask selects depends on its values, and a meta tensor has none")
     if tensor.ndim == 0 and is_batched_tensor(tensor):
@@ -267,4 +266,7 @@ def _convert_array(array: np.ndarray[Any, Any]) -> tuple[Any, bool]:
 
 def _check_index_dtype(dtype: np.dtype[Any]) -> None:
     if dtype.char not in _INDEX_KINDS:
-        raise IndexError(f"tensors used as indices must be int64, int32, bool or uint8 tensors, got {dtype}")
+        raise IndexError(
+            "tensors used as indices must be long, int, byte or bool tensors, that is of dtype int64, int32, uint8 or "
+            f"bool, got {dtype}"
+        )

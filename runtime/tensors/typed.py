@@ -19,7 +19,7 @@ from gradsmith.runtime.tensors.factories.python_data import is_tensor
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "ComplexDoubleTensor", "ComplexFloatTensor", "DoubleTensor",
     "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "UInt16Tensor", "UInt32Tensor",
-    "UInt64Tensor",
+    "UInt64Tensor", "typename",
 ]  # fmt: skip
 
 # Name of the class -> dtype.
@@ -113,3 +113,20 @@ def dtype_of_type(value: Any) -> Any:
         return dtypes.as_dtype(name if module in ("torch", "gradsmith") else value, "type")
     except TypeError as error:
         raise ValueError(f"invalid type: {value!r}; {error}") from None
+
+
+def typename(obj: Any, /) -> str:
+    """What a tensor is in PyTorch's words, ``"torch.FloatTensor"``; of anything else the name of its class or its own.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.typename(gs.ones(2)), gs.typename(gs.nn.Linear), gs.typename(3)
+    ('torch.FloatTensor', 'gradsmith.nn.modules.linear.Linear', 'int')
+    """
+    if is_tensor(obj):
+        return str(obj.type())
+    named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)
+    module = getattr(named, "__module__", None) or ""
+    name = str(getattr(named, "__qualname__", None) or named.__name__)
+    return name if module in ("", "builtins") else f"{module}.{name}"

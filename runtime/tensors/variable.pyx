@@ -343,6 +343,9 @@ cdef class Variable(TensorBase):
         )
         return self
 
+    def __delitem__(self, key):
+        raise TypeError("Tensor does not support deleting items; index what is to be kept, as in x[mask]")
+
     def __getitem__(self, key):
         if selects_view(key):
             return upcalls.basic_index(self, key)

@@ -257,7 +257,7 @@ def test_vectorized_columns_take_one_run():
     assert len(calls) == 1 and none_x.tolist() == [[0, 0]] * 2 and none_y.tolist() == [[0, 0, 0]] * 2
     same(by_x, np.outer(Y * Y, [1, 1]))
     same(by_y, np.diag(2 * X.sum() * Y))
-    with pytest.raises(RuntimeError, match=r"jacobian\(vectorize=True\): rand\(\) draws random numbers"):
+    with pytest.raises(RuntimeError, match=r"jacobian\(vectorize=True\): .* rand\(\) draws random numbers"):
         jacobian(lambda x: x * gs.rand(2), x, **options)
     same(jacobian(lambda x: x * x.sum().item(), x, **options), X.sum() * np.eye(2))  # values are the same for all
 

@@ -383,8 +383,12 @@ def test_modes_are_the_densest_values():
 
 
 def test_modes_at_the_ends():
-    corner = dist.Dirichlet(gs.tensor([0.5, 0.9])).mode
-    assert corner.tolist() == [0, 1]
+    corners = dist.Dirichlet(gs.tensor([[0.5, 0.9], [0.9, 0.5], [2.0, 0.5]])).mode
+    assert corners.tolist() == [[1, 0], [1, 0], [1, 0]]
+    assert dist.Dirichlet(gs.tensor([0.5, 2.0, 3.0])).mode.tolist() == pytest.approx([0, 1 / 3, 2 / 3])
+    both = {(0.4, 0.7): 1, (0.7, 0.4): 1, (0.4, 0.4): 1, (0.4, 2.0): 0, (2.0, 0.4): 1, (1.0, 2.0): 0, (2.0, 1.0): 1}
+    assert {pair: dist.Beta(*pair).mode.item() for pair in both} == both
+    assert dist.Beta(1.0, 1.0).mode.isnan() and dist.Beta(0.4, 1.0).mode.isnan()
     assert dist.Bernoulli(gs.tensor([0.2, 0.5, 0.9])).mode.nan_to_num(7).tolist() == [0, 7, 1]
     assert dist.Weibull(1.0, 0.5).mode.item() == 0
     assert dist.Kumaraswamy(0.5, 2.0).mode.isnan()

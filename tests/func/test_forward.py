@@ -27,7 +27,7 @@ def test_second_result():
 def test_outputs_that_do_not_depend_on_the_primals():
     _output, product = func.jvp(lambda x: (x, gs.ones(3)), (X,), (gs.ones(2),))
     assert product[1].tolist() == [0.0, 0.0, 0.0]
-    with pytest.raises(RuntimeError, match=r"output\[1\] does not depend on the primals, and strict=True"):
+    with pytest.raises(RuntimeError, match=r"output of f is independent of the inputs: output\[1\] does not"):
         func.jvp(lambda x: (x, gs.ones(3)), (X,), (gs.ones(2),), strict=True)
 
 
@@ -96,15 +96,15 @@ def test_the_linear_part_of_constants_is_zero():
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: func.jvp(gs.sin, X, X), RuntimeError, r"jvp\(f\): Expected primals to be a tuple, .* got Tensor"),
-        (lambda: func.jvp(gs.sin, (X,), X), RuntimeError, r"tangents is a Tensor where a tuple is expected"),
+        (lambda: func.jvp(gs.sin, X, X), RuntimeError, r"jvp\(f, primals, tangents\): .* tuple, got Tensor"),
+        (lambda: func.jvp(gs.sin, (X,), X), RuntimeError, r"same python structure: tangents is a Tensor where"),
         (lambda: func.jvp(gs.sin, (X,), (X, X)), RuntimeError, r"tangents has \[0\], \[1\] where \[0\] is expected"),
         (lambda: func.jvp(gs.sin, (X,), (gs.ones(3),)), RuntimeError, r"tangents\[0\] has shape \[3\]"),
         (lambda: func.jvp(gs.sin, (X,), (X.to(gs.float64),)), RuntimeError, r"tangents\[0\] has dtype float64"),
-        (lambda: func.jvp(gs.sin, (X,), (1.0,)), RuntimeError, r"tangents\[0\] to be a Tensor, got float"),
+        (lambda: func.jvp(gs.sin, (X,), (1.0,)), RuntimeError, r"tangents to only contain Tensors, .* is float"),
         (lambda: func.jvp(gs.sin, (), ()), RuntimeError, r"at least one Tensor"),
         (lambda: func.jvp(gs.sin, ("1",), (1.0,)), ValueError, r"args\[0\] must be a Tensor"),
-        (lambda: func.jvp(lambda x: None, (X,), (X,)), RuntimeError, r"output is None: does f lack a return"),
+        (lambda: func.jvp(lambda x: None, (X,), (X,)), RuntimeError, r"non-empty output .*does f lack a return"),
         (lambda: func.jvp(lambda x: x, (X,), (X,), has_aux=True), RuntimeError, r"a tuple: \(output, aux\)"),
         (lambda: func.linearize(gs.sin, X)[1](X, X), RuntimeError, r"linearize\(f\): .* tangents has \[0\], \[1\]"),
         (lambda: func.linearize(lambda x: x.argmax(), X), RuntimeError, r"dtype int64"),

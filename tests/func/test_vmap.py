@@ -91,21 +91,39 @@ def test_decorators():
 
 
 ARGUMENT_ERRORS = [
-    (lambda: vmap(scaled), r"got no positional arguments, so there is nothing to map over"),
-    (lambda: vmap(scaled, None), r"in_dims is None for every argument: there is nothing to map over"),
+    (lambda: vmap(scaled), r"got no inputs: there are no positional arguments, so there is nothing to map over"),
+    (lambda: vmap(scaled, None), r"Expected at least one Tensor to vmap over: in_dims is None for every argument"),
     (
         lambda: vmap(scaled, 2),
-        r"in_dims is 2 for args\[0\], a tensor of shape \[3, 2\]; expected a number from -2 to 1",
+        r"Got in_dim=2 for some input, but that input is a Tensor of dimensionality 2: args\[0\] has shape \[3, 2\]; "
+        "expected a number from -2 to 1",
     ),
-    (lambda: vmap(scaled, -3), r"in_dims is -3 for args\[0\], a tensor of shape \[3, 2\]"),
-    (lambda: vmap(scaled, (0, 0)), r"in_dims \(0, 0\) does not fit the 1 positional arguments: .*one entry for each"),
-    (lambda: vmap(scaled, 0.5), r"in_dims is an int, None or a tuple with one for each argument, got float"),
-    (lambda: vmap(scaled, (0.5,)), r"in_dims for args\[0\] is 0\.5; expected an int or None"),
-    (lambda: vmap(scaled, 0, 2), r"out_dims is 2 for output, which has 2 dimensions with that of the slices"),
-    (lambda: vmap(scaled, 0, None), r"out_dims is None for output, which differs from slice to slice"),
-    (lambda: vmap(lambda x: (x, x), 0, (0,)), r"out_dims \(0,\) does not fit the output of f"),
-    (lambda: vmap(lambda x: None), r"Expected f to return only Tensors, but output is None: does f lack a return\?"),
-    (lambda: vmap(lambda x: (x, 1)), r"Expected f to return only Tensors, but output\[1\] is int"),
+    (lambda: vmap(scaled, -3), r"Got in_dim=-3 for some input, .* args\[0\] has shape \[3, 2\]"),
+    (
+        lambda: vmap(scaled, (0, 0)),
+        r"in_dims is not compatible with the structure of `inputs`: in_dims \(0, 0\) does not fit the 1 positional "
+        "arguments: .*one entry for each",
+    ),
+    (lambda: vmap(scaled, 0.5), r"expected `in_dims` to be int or a \(potentially nested\) tuple .*'float'"),
+    (
+        lambda: vmap(scaled, (0.5,)),
+        r"Got in_dim=0\.5 for an input but in_dim must be either an integer dimension or None: .* args\[0\] is 0\.5",
+    ),
+    (lambda: vmap(scaled, (0.0, None)), r"in_dims is not compatible .* \(0.0, None\)"),
+    (lambda: vmap(lambda x: x, ((0,),)), r"in_dims is not compatible .* \(\(0,\),\)|Got in_dim=\(0,\)"),
+    (lambda: vmap(scaled, 0, None), r"`f` can not return a BatchedTensor when out_dim is None: output differs"),
+    (lambda: vmap(scaled, 0, "a"), r"`out_dims` must be an int, None or a python collection of ints, .* got 'a'"),
+    (lambda: vmap(scaled, 0, (0, 0.5)), r"`out_dims` must be an int, .* got \(0, 0\.5\)"),
+    (lambda: vmap(scaled, 0, (0, 0)), r"out_dims is not compatible with the structure of `outputs`: .* is one tensor"),
+    (
+        lambda: vmap(lambda x: (x, x), 0, (0,)),
+        r"out_dims is not compatible with the structure of `outputs`: out_dims \(0,\) does not fit the output of f",
+    ),
+    (
+        lambda: vmap(lambda x: None),
+        r"`f` must only return Tensors, got type <class 'NoneType'>\. .* output is None: does f lack a return\?",
+    ),
+    (lambda: vmap(lambda x: (x, 1)), r"`f` must only return Tensors, got type <class 'int'>\. .* output\[1\] is int"),
 ]
 
 
@@ -114,6 +132,19 @@ def test_errors_name_the_argument_and_the_function(make, text):
     args = () if "no positional" in text else (numbers(3, 2),)
     with pytest.raises(ValueError, match=rf"vmap\(f\): {text}.*\(f is .*test_vmap\.py:\d+\)$"):
         make()(*args)
+
+
+def test_a_dimension_of_the_output_that_there_is_not():
+    with pytest.raises(IndexError, match=r"range of \[-2, 1\], but got 2\): out_dims is 2 for output, which has 2"):
+        vmap(scaled, 0, 2)(numbers(3, 2))
+
+
+def test_outputs_that_are_no_tensors():
+    """They are the same for all slices, which out_dims has to say."""
+    found, text = vmap(lambda x: (x * 2, "text"), out_dims=(0, None))(numbers(3, 2))
+    same(found, numbers(3, 2) * 2)
+    assert text == "text"
+    assert vmap(lambda x: (x, None), out_dims=(0, None), chunk_size=2)(numbers(3))[1] is None
 
 
 def test_sizes_that_differ():
@@ -126,9 +157,9 @@ def test_sizes_that_differ():
 
 
 def test_options_that_do_not_exist():
-    with pytest.raises(RuntimeError, match="randomness is one of 'error', 'different' and 'same', got 'foo'"):
+    with pytest.raises(RuntimeError, match=r"Only allowed values for randomness are 'error', .*\. Got 'foo'"):
         vmap(scaled, randomness="foo")
-    with pytest.raises(ValueError, match="chunk_size is None or an int greater than 0, got 0"):
+    with pytest.raises(ValueError, match=r"chunk_size should be None or greater than 0\. \(got 0\)"):
         vmap(scaled, chunk_size=0)
     with pytest.raises(TypeError, match=r"vmap\(\): func must be callable, got int"):
         vmap(3)
@@ -254,7 +285,7 @@ DRAWS = {
 @pytest.mark.parametrize("name", DRAWS)
 def test_random_numbers(name):
     x = numbers(3, 40)
-    with pytest.raises(RuntimeError, match=rf"vmap\(f\): {name}\(\) draws random numbers, and vmap was not told"):
+    with pytest.raises(RuntimeError, match=rf"random operation .* error mode: {name}\(\) draws random numbers, and"):
         vmap(DRAWS[name])(x)
     alike = vmap(DRAWS[name], randomness="same")(x)
     assert alike[0].tolist() == alike[1].tolist()

@@ -34,13 +34,20 @@ def test_places_without_replacement():
     ("weights", "count", "words"),
     [
         ([1.0, -1.0], 1, "element < 0"), ([np.nan, 1.0], 1, "`nan`"), ([np.inf, 1.0], 1, "`inf`"),
-        ([0.0, 0.0], 1, "sum of probabilities <= 0"), ([1.0, 0.0], 2, "not enough"),
+        ([0.0, 0.0], 1, "sum of probabilities <= 0"), ([[1.0, 0.0], [0.0, 0.0]], 2, "sum of probabilities <= 0"),
         ([1.0, 2.0], 3, "without replacement"), ([1.0], 0, "n_sample <= 0"), ([[[1.0]]], 1, "1 or 2 dim"),
     ],
 )  # fmt: skip
 def test_multinomial_refuses(weights, count, words):
     with pytest.raises(RuntimeError, match=words):
         gs.multinomial(gs.tensor(weights), count)
+
+
+def test_categories_without_weight_come_last():
+    assert gs.multinomial(gs.tensor([1.0, 0.0]), 2).tolist() == [0, 1]
+    assert gs.multinomial(gs.tensor([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]), 3).tolist() == [[2, 0, 1], [0, 1, 2]]
+    found = gs.multinomial(gs.tensor([0.0, 1.0, 0.0, 2.0]), 4).tolist()
+    assert sorted(found[:2]) == [1, 3] and found[2:] == [0, 2]
 
 
 def test_multinomial_of_integers():

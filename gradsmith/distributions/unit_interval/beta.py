@@ -84,9 +84,9 @@ class Beta(ExponentialFamily):
 
 
 def _mode(a: Tensor, b: Tensor) -> Tensor:
-    """Inside where both parameters are above 1, else at an end: at 0 where neither is nearer, as in PyTorch."""
+    """Inside where both parameters are above 1, else at an end: at 1 where both are dense, as in PyTorch."""
     above, below = clamp_min(a - 1, 0), clamp_min(b - 1, 0)
     at_end = a.lt(1) & b.lt(1)
     total = where(at_end, 1.0, above + below)
-    mode: Tensor = where(at_end, a.gt(b).to(a.dtype), above / total)
+    mode: Tensor = where(at_end, 1.0, above / total)
     return mode

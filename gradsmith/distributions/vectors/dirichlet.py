@@ -60,11 +60,11 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def mode(self) -> Tensor:
-        # Where no concentration is above 1, the densest corner is that of the greatest one.
+        # Where all concentrations are below 1, all corners are dense without bound; PyTorch says the first.
         above = clamp_min(self.concentration - 1, 0)
         total = above.sum(-1, keepdim=True)
         corners = arange(self._event_shape[0], device=above.device)
-        corner = (self.concentration.argmax(-1).unsqueeze(-1) == corners).to(above.dtype)
+        corner = (corners == 0).to(above.dtype)
         at_corner = (self.concentration < 1).all(-1, keepdim=True)
         return where(at_corner, corner, above / where(at_corner, 1.0, total))
 

@@ -51,8 +51,10 @@ def _common_shape(arrays: list[tuple[int, ...]]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*arrays)
     except ValueError:
-        sizes = " and ".join(str(list(shape)) for shape in arrays)
-        raise IndexError(f"shape mismatch: indexing tensors of sizes {sizes} do not broadcast") from None
+        sizes = ", ".join(str(list(shape)) for shape in arrays)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {sizes}"
+        ) from None
 
 
 def _written_out(index: tuple[Any, ...], ndim: int) -> list[Any]:

@@ -26,6 +26,7 @@ from gradsmith.runtime.arrays.dtypes import (
     require_supported,
 )
 from gradsmith.runtime.arrays.memory_format import expect_strided, format_of, preserve_format
+from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.batching.batch import batched, is_tracing, level_of, physical, trace_of_thread
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array, from_shared_array
 from gradsmith.runtime.tensors.factories import quick
@@ -87,6 +88,23 @@ def tensor(
     """
     if (found := quick.of_numbers(data, dtype, device, requires_grad)) is not None:
         return found
+    if is_tensor(data):
+        warn_of_copy("gradsmith.tensor(sourceTensor)")
+    return copied(data, dtype, device, requires_grad)
+
+
+def warn_of_copy(call: str) -> None:
+    """Warn where a tensor is copied by a function for data, which leaves its history behind without a word."""
+    warn_caller(
+        "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {call}."
+    )
+
+
+def copied(
+    data: Any, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
+) -> Tensor:
+    """The same without a warning."""
     asked = _asked(dtype, "tensor")
     if is_batch(data):
         copy = data.detach().clone() if asked is None else data.detach().to(asked, copy=True)
@@ -487,7 +505,7 @@ _BOUNDS = ("start", "end", "step")
 
 
 def arange(
-    start: Any = 0,
+    start: Any = None,
     end: Any = None,
     step: Any = 1,
     *,
@@ -504,7 +522,11 @@ def arange(
     """
     expect_strided("arange", layout)
     if end is None:
-        start, end = 0, start
+        start, end = None, start
+        if end is None:
+            raise TypeError('arange() missing 1 required positional arguments: "end", as in arange(end)')
+    if start is None:
+        start = 0
     if out is None:
         found = quick.counted(start, end, step, dtype, device, requires_grad)
         if found is not None:

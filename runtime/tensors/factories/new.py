@@ -9,8 +9,9 @@ import numpy as np
 
 from gradsmith.runtime.batching.batch import batched, level_of, physical
 from gradsmith.runtime.graph.tensor import from_array
-from gradsmith.runtime.tensors.factories.creation import as_size, full, is_batch, tensor
+from gradsmith.runtime.tensors.factories.creation import as_size, copied, full, is_batch, tensor, warn_of_copy
 from gradsmith.runtime.tensors.factories.memory import empty_strided, extent
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 if TYPE_CHECKING:
     from gradsmith.generated.tensor import Tensor
@@ -48,7 +49,10 @@ def new_empty_strided(like: Tensor, size: Any, stride: Sequence[int], options: O
 
 def new_tensor(like: Tensor, data: Any, options: Options) -> Tensor:
     """Copy of `data`, with the dtype and device of `like` unless others are named."""
-    return tensor(data, **_of_its_kind(like, options))
+    if not is_tensor(data):
+        return tensor(data, **_of_its_kind(like, options))
+    warn_of_copy("tensor.new_tensor(sourceTensor)")
+    return copied(data, **_of_its_kind(like, options))
 
 
 def copied_beside(like: Tensor, array: np.ndarray[Any, Any]) -> Tensor:

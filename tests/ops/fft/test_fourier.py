@@ -96,6 +96,24 @@ def test_frequencies(n):
     assert gs.fft.fftfreq(n, requires_grad=True).requires_grad
 
 
+def test_frequencies_of_samples_at_no_distance():
+    np.testing.assert_array_equal(gs.fft.fftfreq(3, 0.0).numpy(), [np.nan, np.inf, -np.inf])
+    np.testing.assert_array_equal(gs.fft.fftfreq(3, -0.0).numpy(), [np.nan, -np.inf, np.inf])
+    np.testing.assert_array_equal(gs.fft.rfftfreq(4, 0.0).numpy(), [np.nan, np.inf, np.inf])
+    np.testing.assert_array_equal(gs.fft.rfftfreq(0).numpy(), [np.nan])
+    assert gs.fft.fftfreq(0).shape == (0,)
+
+
+@pytest.mark.parametrize("name", ["fftfreq", "rfftfreq"])
+def test_frequencies_that_there_are_not(name):
+    with pytest.raises(RuntimeError, match="n must be greater or equal to 0, got -1"):
+        getattr(gs.fft, name)(-1)
+    with pytest.raises(TypeError, match=rf"{name}\(\): argument 'n' must be int, not float"):
+        getattr(gs.fft, name)(3.5)
+    with pytest.raises(RuntimeError, match=f"{name} requires a floating point or complex dtype, got int32"):
+        getattr(gs.fft, name)(3, dtype=gs.int32)
+
+
 @pytest.mark.parametrize("n", [1, 4, 5])
 def test_shifts_are_inverse(n):
     x = gs.arange(3 * n).reshape(3, n)

@@ -48,7 +48,7 @@ def test_names_of_pytorch_at_the_top(name):
     assert gs.equal(window(6), getattr(windows, name)(6, sym=False))
     assert gs.equal(window(6, False), getattr(windows, name)(6))
     assert window(3, dtype=gs.float64, requires_grad=True).requires_grad
-    with pytest.raises(RuntimeError, match=f"{name}_window: requires non-negative window length"):
+    with pytest.raises(RuntimeError, match=f"{name}_window requires non-negative window_length, got window_length=-1"):
         window(-1)
 
 
@@ -56,7 +56,8 @@ def test_names_of_pytorch_at_the_top(name):
     ("call", "text"),
     [
         (lambda: windows.hann(-1), "non-negative window length, got M=-1"),
-        (lambda: windows.hann(3, dtype=gs.int64), "floating-point dtype"),
+        (lambda: windows.hann(3, dtype=gs.int64), "hann expects float32 or float64 dtypes, got: int64"),
+        (lambda: windows.hann(3, layout=gs.sparse_coo), "implemented for strided tensors only, got: gradsmith.sparse"),
         (lambda: windows.gaussian(3, std=0), "must be positive"),
         (lambda: windows.exponential(3, tau=0), "must be positive"),
         (lambda: windows.exponential(3, center=1), "None for symmetric"),
@@ -67,6 +68,34 @@ def test_names_of_pytorch_at_the_top(name):
 def test_errors(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+@pytest.mark.parametrize("name", windows.__all__)
+def test_lengths_and_dtypes_that_no_window_has(name):
+    window, more = getattr(windows, name), ARGUMENTS.get(name, {})
+    for length in (5.5, "5", None):
+        with pytest.raises(TypeError, match=rf"{name}\(\): argument 'M' must be int, not {type(length).__name__}"):
+            window(length, **more)
+    for dtype in (gs.float16, gs.bfloat16, gs.int32, gs.complex64):
+        with pytest.raises(ValueError, match="expects float32 or float64 dtypes, got: "):
+            window(3, dtype=dtype, **more)
+    assert gs.equal(window(np.int64(3), **more), window(3, **more))
+
+
+@pytest.mark.parametrize("name", ["hann", "hamming", "blackman", "bartlett", "kaiser"])
+def test_lengths_and_dtypes_of_the_names_at_the_top(name):
+    window = getattr(gs, f"{name}_window")
+    for length in (5.5, "5", True):
+        with pytest.raises(TypeError, match=rf"{name}_window\(\): argument 'window_length' must be int, not"):
+            window(length)
+    for dtype in (gs.int32, gs.complex64):
+        with pytest.raises(RuntimeError, match=f"{name}_window expects floating point dtypes, got"):
+            window(3, dtype=dtype)
+    with gs.device("meta"):
+        assert window(4).is_meta and window(4, dtype=gs.float16).shape == (4,)
+    half = window(5, dtype=gs.float16)
+    assert half.dtype == gs.float16
+    assert gs.equal(half, window(5, dtype=gs.float64).half())
 
 
 @pytest.mark.parametrize("sym", [True, False])

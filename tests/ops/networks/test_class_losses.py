@@ -116,6 +116,7 @@ def arguments_for(name):
     }.get(name, (x, x.flip(0)))  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides the total loss:UserWarning")  # of kl_div
 @pytest.mark.parametrize("name", [name for name in reduced.__all__ if name != "huber_loss"])  # which is younger
 def test_the_older_words_for_reductions(name):
     loss, given = getattr(F, name), arguments_for(name)

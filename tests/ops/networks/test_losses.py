@@ -1,6 +1,7 @@
 """Losses of probabilities and margins against sums written out, and what PyTorch decided where mathematics does not."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -81,6 +82,7 @@ def tensors(arrays):
     return [gs.tensor(a) if isinstance(a, np.ndarray) else a for a in arrays]
 
 
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides the total loss:UserWarning")  # of kl_div
 @pytest.mark.parametrize("name", LOSSES)
 def test_definitions(name):
     function, arguments, options, expected = LOSSES[name]
@@ -92,6 +94,7 @@ def test_definitions(name):
         function(*tensors(arguments), reduction="average", **options)
 
 
+@pytest.mark.filterwarnings("ignore:reduction. 'mean' divides the total loss:UserWarning")  # of kl_div
 @pytest.mark.parametrize("name", LOSSES)
 def test_gradients(name):
     function, arguments, options, _ = LOSSES[name]
@@ -202,9 +205,9 @@ ERRORS = {
         RuntimeError, lambda x: F.binary_cross_entropy(x, x.long()), "found dtype int64 but expected float32",
     ),
     "dimensions": (RuntimeError, lambda x: F.margin_ranking_loss(x, x[0], x), "same number of dimensions"),
-    "no margin": (ValueError, lambda x: F.triplet_margin_loss(x, x, x, margin=0.0), "margin to be greater than 0"),
+    "no margin": (ValueError, lambda x: F.triplet_margin_loss(x, x, x, margin=0.0), "margin must be greater than 0"),
     "no margin with a distance": (
-        ValueError, lambda x: F.triplet_margin_with_distance_loss(x, x, x, margin=0.0), "margin to be greater than 0",
+        ValueError, lambda x: F.triplet_margin_with_distance_loss(x, x, x, margin=0.0), "margin must be greater than 0",
     ),
     "one target": (RuntimeError, lambda x: F.cosine_embedding_loss(x, x, gs.tensor(1)), "expects 1D input"),
     "targets": (RuntimeError, lambda x: F.cosine_embedding_loss(x, x, x), "0D or 1D target"),
@@ -238,3 +241,51 @@ def test_scores_just_at_the_margin_have_no_gradient():
     x.grad = None
     F.multilabel_margin_loss(x, gs.tensor([[0, -1, -1]])).backward()
     assert x.grad.tolist() == [[pytest.approx(-1 / 3), 0, pytest.approx(1 / 3)]]
+
+
+def test_the_mean_of_kl_div_warns():
+    """It is not the divergence of the distributions; the other reductions are, or say what they are."""
+    x, t = gs.tensor(X), gs.tensor(T)
+    for call in (lambda: F.kl_div(x, t), lambda: gs.nn.KLDivLoss()(x, t)):
+        with pytest.warns(UserWarning, match="'mean' divides the total loss by both .* 'batchmean' divides only by"):
+            call()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for reduction in ("batchmean", "sum", "none"):
+            F.kl_div(x, t, reduction=reduction)
+
+
+@pytest.mark.parametrize(
+    ("target", "settings", "kind", "message"),
+    [
+        (gs.ones(2, 4), {}, ValueError, r"Expected input batch_size \(3\) to match target batch_size \(2\)"),
+        (gs.ones(3, 5), {}, RuntimeError, r"multi-target not supported: .* have the size of the input, \[3, 4\]"),
+        (gs.ones(3), {}, RuntimeError, "expected target dtype to be Long or Byte, but got float32"),
+        (gs.ones(3, 4), {"weight": gs.ones(3)}, RuntimeError, r"weight tensor should be defined .* shape: \[3\]"),
+        (gs.tensor([0, 1]), {"label_smoothing": 0.1}, ValueError, r"Expected input batch_size \(3\) to match"),
+        (gs.tensor([[0, 1]] * 3), {}, RuntimeError, "Expected floating point type for target with class probabilities"),
+        (
+            gs.tensor([0, 1, 2]),
+            {"label_smoothing": 0.1, "weight": gs.ones(3)},
+            RuntimeError,
+            "weight tensor should be defined either for all 4 classes or no classes",
+        ),
+    ],
+)
+def test_targets_that_do_not_fit_in_cross_entropy(target, settings, kind, message):
+    with pytest.raises(kind, match=message):
+        F.cross_entropy(gs.ones(3, 4), target, **settings)
+
+
+@pytest.mark.parametrize(
+    ("size", "amounts", "mode", "message"),
+    [
+        ((1, 3), (3, 1), "reflect", r"Padding size should be less than the corresponding input dim.* \(3, 1\) .* 3"),
+        ((1, 3, 3), (1, 1, 0, 3), "reflect", "Padding size should be less than the corresponding input dimension"),
+        ((1, 3), (4, 0), "circular", "Padding value causes wrapping around more than once"),
+        ((1, 3), (-4, 0), "replicate", r"input \(size 3\) is too small. Calculated output size -1"),
+    ],
+)
+def test_paddings_that_do_not_fit(size, amounts, mode, message):
+    with pytest.raises(RuntimeError, match=message):
+        F.pad(gs.ones(size), amounts, mode=mode)

@@ -1,5 +1,7 @@
 """Sorting, selection and scans: ties, NaN, empty and integer inputs as in PyTorch."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,27 @@ def test_nan_is_the_greatest(size):
     assert sorted(gs.topk(x, 2).indices.tolist()) == [1, 3]
     assert gs.median(x).isnan() and x.median(0).indices.item() == 1
     assert gs.nanmedian(x).item() == np.sort(array[~np.isnan(array)])[(size - 3) // 2]
+
+
+@pytest.mark.parametrize(
+    ("elements", "value", "place"),
+    [
+        ([math.nan, 1, 2], math.nan, 0),
+        ([1, math.nan, 2], 1, 0),
+        ([math.nan, math.nan], math.nan, 0),
+        ([math.nan, 1, 1], 1, 2),
+        ([2, math.nan, math.nan, 2], 2, 3),
+    ],
+)
+def test_no_nan_is_as_frequent_as_an_element_that_is_there_twice(elements, value, place):
+    x = gs.tensor(elements, requires_grad=True)
+    found = x.mode()
+    np.testing.assert_array_equal(found.values.item(), value)
+    assert found.indices.item() == place
+    rows = gs.stack([x.detach(), x.detach()]).mode(1)
+    np.testing.assert_array_equal(rows.values.numpy(), [value, value])
+    found.values.backward()
+    assert x.grad.tolist() == [float(n == place) for n in range(len(elements))]
 
 
 def test_mode_and_running_extremes_name_the_last_of_equal_elements():

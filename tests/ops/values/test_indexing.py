@@ -230,9 +230,9 @@ REFUSED = {
     "arrays that do not broadcast": (([0, 1], [0, 1, 2]), IndexError, "broadcast"),
     "floating number": (1.5, IndexError, "valid indices"),
     "text": ("a", IndexError, "valid indices"),
-    "floating array": (np.array([0.0]), IndexError, "int64, int32, bool or uint8"),
-    "floating tensor": (gs.tensor([0.0]), IndexError, "int64, int32, bool or uint8"),
-    "small integers": (np.array([1, 0], np.int8), IndexError, "int64, int32, bool or uint8"),
+    "floating array": (np.array([0.0]), IndexError, "indices must be long, int, byte or bool tensors, .* got float64"),
+    "floating tensor": (gs.tensor([0.0]), IndexError, "indices must be long, int, byte or bool tensors, .* float32"),
+    "small integers": (np.array([1, 0], np.int8), IndexError, "must be long, int, byte or bool tensors, .* got int8"),
 }
 
 
@@ -249,6 +249,40 @@ def test_refused_index(name):
         x[index] = gs.ones((), dtype=x.dtype)
     np.testing.assert_array_equal(x.numpy(), base())
     assert x._version == 0
+
+
+@pytest.mark.parametrize(
+    ("size", "index", "words"),
+    [
+        ((3,), [True, False], r"shape of the mask \[2\] at index 0 does not match .* tensor \[3\] at index 0"),
+        ((2, 3), (slice(None), [True, False]), r"mask \[2\] at index 0 does not match .* tensor \[2, 3\] at index 1"),
+        ((2, 3), np.ones((2, 2), bool), r"mask \[2, 2\] at index 1 does not match .* tensor \[2, 3\] at index 1"),
+        ((4, 2, 3), (0, ..., [True]), r"mask \[1\] at index 0 does not match .* tensor \[4, 2, 3\] at index 2"),
+        ((3,), np.ones((3, 1), bool), "too many indices for tensor of dimension 1: its shape is \\[3\\], and 2 are"),
+        ((3,), ([0], [0]), "too many indices for tensor of dimension 1"),
+        ((3,), [3], "index 3 is out of bounds for dimension 0 with size 3"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words_of_tensors(size, index, words):
+    x = gs.zeros(size)
+    if isinstance(index, list) and isinstance(index[0], bool):
+        index = gs.tensor(index)
+    for call in (lambda: x[index], lambda: x.__setitem__(index, 1.0), lambda: x.__setitem__(index, gs.ones(1))):
+        with pytest.raises(IndexError, match=words):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        (0, r"invalid index of a 0-dim tensor. Use `tensor.item\(\)` in Python"),
+        (slice(1), r"slice\(\) cannot be applied to a 0-dim tensor"),
+        ((0, 0), "too many indices for tensor of dimension 0"),
+    ],
+)
+def test_writing_to_a_number_by_an_index(index, words):
+    with pytest.raises(IndexError, match=words):
+        gs.tensor(1.0)[index] = 2.0
 
 
 @pytest.mark.parametrize("index", [slice(0, 2), [0, 1], STRIPE, (slice(None), 1)], ids=repr)
@@ -486,5 +520,5 @@ def test_columns_of_tables_are_indices():
     y = x.detach().clone()
     y[Column(0)] = Column(7.0, 8.0, 9.0)
     assert y[0].tolist() == [7.0, 8.0, 9.0]
-    with pytest.raises(IndexError, match="must be int64, int32, bool or uint8 tensors, got float64"):
+    with pytest.raises(IndexError, match="must be long, int, byte or bool tensors, .* got float64"):
         x[Column(0.5)]

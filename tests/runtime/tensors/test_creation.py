@@ -55,9 +55,23 @@ def test_tensor_copies():
 
 def test_tensor_of_tensors_has_no_history():
     w = gs.tensor([1.0, 2.0], requires_grad=True)
-    for made in (gs.tensor(w), gs.tensor([w, w]), gs.tensor([[w[0], 3.0]])):
+    for made in (gs.tensor([w, w]), gs.tensor([[w[0], 3.0]])):
         assert not made.requires_grad
     same(gs.tensor([w, [3, 4]]), [[1, 2], [3, 4]], gs.float32)
+
+
+def test_copying_a_tensor_as_data_warns():
+    w = gs.tensor([1.0, 2.0], requires_grad=True)
+    words = r"To copy construct from a tensor, it is recommended to use sourceTensor\.detach\(\)\.clone\(\) .* than "
+    with pytest.warns(UserWarning, match=words + r"gradsmith\.tensor\(sourceTensor\)") as seen:
+        copy = gs.tensor(w)
+    assert seen[0].filename == __file__
+    assert not copy.requires_grad and copy.data_ptr() != w.data_ptr()
+    same(copy, [1, 2], gs.float32)
+    with pytest.warns(UserWarning, match=words + r"tensor\.new_tensor\(sourceTensor\)") as seen:
+        copy = gs.zeros(1, dtype=gs.float64).new_tensor(w, requires_grad=True)
+    assert len(seen) == 1 and copy.requires_grad
+    same(copy.detach(), [1, 2], gs.float64)
 
 
 def test_requires_grad():
@@ -329,6 +343,13 @@ def test_out(make):
 )
 def test_arange(arguments, expected, dtype):
     same(gs.arange(*arguments), expected, dtype)
+
+
+def test_arange_needs_an_end():
+    for named in ({}, {"dtype": gs.float32}, {"step": 2}):
+        with pytest.raises(TypeError, match=r"arange\(\) missing 1 required positional arguments: \"end\""):
+            gs.arange(**named)
+    same(gs.arange(end=2), [0, 1], gs.int64)
 
 
 def test_arange_rounds_each_value_once():

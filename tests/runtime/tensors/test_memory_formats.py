@@ -66,11 +66,18 @@ def test_what_is_refused():
         x.contiguous(memory_format=gs.channels_last)
     with pytest.raises(RuntimeError, match="required rank 5"):
         x.is_contiguous(memory_format=gs.channels_last_3d)
-    with pytest.raises(RuntimeError, match="preserve_format"):
-        x.contiguous(memory_format=gs.preserve_format)
+    with pytest.raises(RuntimeError, match="preserve memory format is unsupported by the contiguous operator"):
+        x.mT.contiguous(memory_format=gs.preserve_format)
     for wrong in ("channels_first", 1):
         with pytest.raises(TypeError, match="memory_format"):
             x.clone(memory_format=wrong)
+
+
+def test_what_is_in_order_may_be_asked_to_preserve_it():
+    x = gs.arange(6.0).reshape(2, 3)
+    assert x.is_contiguous(memory_format=gs.preserve_format)
+    assert not x.mT.is_contiguous(memory_format=gs.preserve_format)
+    assert x.contiguous(memory_format=gs.preserve_format) is x
 
 
 def test_they_have_names():

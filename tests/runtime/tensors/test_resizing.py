@@ -200,3 +200,25 @@ def test_a_saved_tensor_that_was_set_is_not_used():
     constant.set_(gs.zeros(2))
     with pytest.raises(RuntimeError, match="changed by set_"):
         y.sum().backward()
+
+
+def test_set_to_a_storage():
+    x = gs.arange(10.0)
+    assert gs.empty(0).set_(x.untyped_storage(), 1, (4,), (2,)).tolist() == [1, 3, 5, 7]
+    assert gs.empty(0).set_(x[3:].storage()).tolist() == x.tolist()
+    assert gs.empty(0, dtype=gs.int32).set_(x.untyped_storage(), 1, (1,)).tolist() == [0x3F800000]
+    shared = gs.empty(0).set_(x.untyped_storage())
+    shared[0] = 7
+    assert x[0] == 7
+    with pytest.raises(RuntimeError, match="type float32 to a tensor of type int32"):
+        gs.empty(0, dtype=gs.int32).set_(x.storage())
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        gs.empty(0).set_(x.untyped_storage(), 8, (4,))
+
+
+def test_stride_of_a_new_dimension():
+    x = gs.ones(4, 5)
+    assert x[None].stride() == x.unsqueeze(0).stride() == (20, 5, 1)
+    assert x[:, None].stride() == x.unsqueeze(1).stride() == (5, 5, 1)
+    assert x[..., None].stride() == (5, 1, 1)
+    assert gs.ones(3, 1).expand(3, 4).stride() == (1, 0)

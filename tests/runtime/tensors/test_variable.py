@@ -198,3 +198,25 @@ def test_hooks_can_be_looked_at():
     low, high = (leaf(1.0, 2.0) * 1).split(1)
     high.register_hook(print)
     assert low._backward_hooks is None and list(high._backward_hooks.values()) == [print]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_deep_copies_share_what_was_shared(order):
+    x = gs.arange(6.0).reshape(2, 3)
+    own = (x, x[1:], x.T)
+    found = copy.deepcopy(copy.deepcopy([own[place] for place in order]))
+    whole, part, columns = (found[order.index(place)] for place in range(3))
+    part.fill_(9.0)
+    assert whole.tolist() == [[0, 1, 2], [9, 9, 9]] and columns[:, 1].tolist() == [9, 9, 9]
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert (columns.stride(), part.storage_offset()) == ((1, 3), 3)
+
+
+def test_deep_copies_of_parts():
+    x = gs.arange(4.0)
+    found = copy.deepcopy({"leaf": x.clone().requires_grad_(), "bits": x.view(gs.int32)[1:], "same": x.expand(2, 4)})
+    assert found["bits"].tolist() == x.view(gs.int32)[1:].tolist() and found["same"].stride() == (0, 1)
+    found["bits"].zero_()
+    assert found["same"].tolist() == [[0, 0, 0, 0]] * 2 and found["leaf"].tolist() == x.tolist() == [0, 1, 2, 3]
+    for empty in (gs.empty(0, 3), gs.ones(3)[:0], gs.tensor(1.0)[None]):
+        assert copy.deepcopy(empty).equal(empty)

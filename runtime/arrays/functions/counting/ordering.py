@@ -241,10 +241,16 @@ def mode_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
 
 
 def most_frequent(rows: Array) -> Array:
-    """Last place of each row's most frequent element, the smallest if several are equally frequent."""
+    """Last place of each row's most frequent element, the smallest if several are equally frequent.
+
+    No NaN equals another. One at the start of a row in which nothing is there twice is taken, as in PyTorch.
+    """
     length = rows.shape[-1]
     values, places = sorted_rows(np.ascontiguousarray(rows), False)
     starts = np.ones(values.shape, bool)
     starts[..., 1:] = values[..., 1:] != values[..., :-1]
     since = np.arange(length) - np.maximum.accumulate(np.where(starts, np.arange(length), 0), axis=-1)
-    return np.take_along_axis(places, since.argmax(-1)[..., None], -1)[..., 0]
+    found = np.take_along_axis(places, since.argmax(-1)[..., None], -1)[..., 0]
+    if rows.dtype.kind != "f":
+        return found
+    return np.where(np.isnan(rows[..., 0]) & (since.max(-1) == 0), 0, found)

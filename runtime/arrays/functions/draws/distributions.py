@@ -64,8 +64,8 @@ def multinomial_of(weights: Array, num_samples: int, replacement: bool, generato
     if replacement:
         return np.asarray(categories_at(rows, _levels((rows.shape[0], num_samples), generator)).reshape(shape))
     rows = rows.astype(np.float64)
-    _expect_weights(rows, num_samples)
-    with np.errstate(divide="ignore"):
+    _expect_weights(rows)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what weighs nothing comes last, in its order
         times = generator.standard_exponential(rows.shape) / rows
     return np.argsort(times, axis=1, kind="stable")[:, :num_samples].reshape(shape)
 
@@ -79,13 +79,8 @@ def _levels(shape: tuple[int, int], generator: Any) -> Array:
     return levels
 
 
-def _expect_weights(rows: Array, num_samples: int) -> None:
+def _expect_weights(rows: Array) -> None:
     if not np.all(np.isfinite(rows) & (rows >= 0)):
         raise RuntimeError("multinomial(): probability tensor contains either `inf`, `nan` or element < 0")
     if np.any(rows.sum(axis=1) <= 0):
         raise RuntimeError("multinomial(): invalid multinomial distribution (sum of probabilities <= 0)")
-    if np.any(np.count_nonzero(rows, axis=1) < num_samples):
-        raise RuntimeError(
-            "multinomial(): invalid multinomial distribution (with replacement=False, not enough non-negative category "
-            "to sample)"
-        )
