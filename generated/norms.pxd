@@ -8,4 +8,4 @@ cdef TensorBase op_linalg_matrix_norm(TensorBase self, object ord, object dim, b
 cdef TensorBase op_linalg_norm(TensorBase self, object ord, object dim, bint keepdim, object dtype)
 cdef TensorBase op_linalg_cond(TensorBase self, object p)
 cdef TensorBase op_linalg_matrix_rank(TensorBase self, object tol, bint hermitian, object atol, object rtol)
-cdef TensorBase op_linalg_pinv(TensorBase self, object atol, object rtol, bint hermitian)
+cdef TensorBase op_linalg_pinv(TensorBase self, object rcond, bint hermitian, object atol, object rtol)

@@ -282,31 +282,39 @@ def linalg_matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None
     return give_out("linalg.matrix_rank", out, call_linalg_matrix_rank(input, tol, hermitian, atol, rtol))
 
 
-# ---- linalg_pinv(Tensor self, *, object atol=None, object rtol=None, bool hermitian=False) -> Tensor
+# ---- linalg_pinv(Tensor self, object rcond=None, bool hermitian=False, *, object atol=None, object rtol=None) ->
+# Tensor
 
-cdef TensorBase op_linalg_pinv(TensorBase self, object atol, object rtol, bint hermitian):
-    cdef int depth = begin_op("linalg.pinv", (self, atol, rtol, hermitian), NULL) if watching else 0
+cdef TensorBase op_linalg_pinv(TensorBase self, object rcond, bint hermitian, object atol, object rtol):
+    cdef int depth = begin_op("linalg.pinv", (self, rcond, hermitian, atol, rtol), NULL) if watching else 0
     cdef TensorBase result = op_pseudo_inverse(
-        op_hermitian_part(self, "L", "linalg.pinv") if hermitian else self, atol, rtol, "linalg.pinv"
+        op_hermitian_part(self, "L", "linalg.pinv") if hermitian else self,
+        atol,
+        rtol if rcond is None else rcond,
+        "linalg.pinv",
     )
     return ended_composite(depth, result)
 
-def call_linalg_pinv(self, atol, rtol, hermitian):
-    return op_linalg_pinv(as_input(self, "linalg.pinv"), atol, rtol, as_bool(hermitian, "linalg.pinv", "hermitian", 4))
+def call_linalg_pinv(self, rcond, hermitian, atol, rtol):
+    return op_linalg_pinv(
+        as_input(self, "linalg.pinv"), rcond, as_bool(hermitian, "linalg.pinv", "hermitian", 3), atol, rtol
+    )
 
-def linalg_pinv(input, *, atol=None, rtol=None, hermitian=False, out=None):
+def linalg_pinv(input, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None):
     """Pseudo-inverse of a matrix; singular values not above `max(atol, rtol * the greatest)` count as zero.
 
-    ``linalg_pinv(Tensor self, *, object atol=None, object rtol=None, bool hermitian=False) -> Tensor``
+    ``linalg_pinv(Tensor self, object rcond=None, bool hermitian=False, *, object atol=None, object rtol=None) ->
+    Tensor``
 
     Parameters:
     input : Tensor
+    rcond : object, optional
+    hermitian : bool, default False
     atol : object, optional
     rtol : object, optional
-    hermitian : bool, default False
     out : Tensor, optional
     """
-    return give_out("linalg.pinv", out, call_linalg_pinv(input, atol, rtol, hermitian))
+    return give_out("linalg.pinv", out, call_linalg_pinv(input, rcond, hermitian, atol, rtol))
 
 
 write_out_docstrings(globals())

@@ -95,12 +95,16 @@ cdef int check_marks(Call call, tuple outputs) except -1:
     return 0
 
 
+# What PyTorch says that they do with tensors, which it calls variables there.
+cdef dict WORDS = {"save_for_backward": "save", "mark_dirty": "accept"}
+
+
 cdef int check_tensors(Call call, tuple values, str method, object error, bint may_be_none) except -1:
     for position, value in enumerate(values):
         if not isinstance(value, TensorBase) and not (may_be_none and value is None):
             raise error(
-                f"{name_of(call)}: {method} can only take tensors{' or None' if may_be_none else ''}, but argument "
-                f"{position} is of type {type(value).__name__}. Keep other things as attributes of ctx."
+                f"{name_of(call)}: {method} can only {WORDS.get(method, 'take')} variables, that is tensors"
+                f"{' or None' if may_be_none else ''}, but argument {position} is of type {type(value).__name__}. Keep other things as attributes of ctx."
             )
     return 0
 

@@ -312,7 +312,7 @@ class KeepsANumber(Silent):
         return x * 2
 
 
-@case(TypeError, "save_for_backward can only take tensors or None", "argument 1", "int")
+@case(TypeError, "save_for_backward can only save variables, that is tensors or None", "argument 1", "int")
 def no_tensor_is_saved():
     KeepsANumber.apply(leaf())
 

@@ -328,3 +328,10 @@ def test_tensors_without_data():
 def test_kernels_are_entered_only_with_what_they_take(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_pinv_with_a_tolerance_by_place():
+    x = gs.tensor(np.diag([1.0, 0.05]))
+    for inverse in (gs.linalg.pinv(x, 0.1), gs.linalg.pinv(x, rcond=0.1), gs.linalg.pinv(x, rtol=0.1)):
+        np.testing.assert_allclose(inverse.numpy(), np.diag([1.0, 0.0]), atol=1e-12)
+    np.testing.assert_allclose(gs.linalg.pinv(x, 1e-6, True).numpy(), np.diag([1.0, 20.0]))

@@ -220,3 +220,9 @@ def test_deep_copies_of_parts():
     assert found["same"].tolist() == [[0, 0, 0, 0]] * 2 and found["leaf"].tolist() == x.tolist() == [0, 1, 2, 3]
     for empty in (gs.empty(0, 3), gs.ones(3)[:0], gs.tensor(1.0)[None]):
         assert copy.deepcopy(empty).equal(empty)
+
+
+def test_elements_are_not_deleted():
+    x = gs.ones(3)
+    with pytest.raises(TypeError, match="does not support deleting items"):
+        del x[0]
