@@ -2,3 +2,4 @@ cimport numpy as cnp
 
 
 cdef bint may_overlap_itself(cnp.ndarray array) noexcept
+cdef bint ranges_meet(cnp.ndarray a, cnp.ndarray b) noexcept

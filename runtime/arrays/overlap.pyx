@@ -1,4 +1,4 @@
-"""Arrays of which several elements lie in one place of memory, as after `as_strided`."""
+"""Memory that arrays share, and arrays of which several elements lie in one place, as after `as_strided`."""
 cimport numpy as cnp
 
 cnp.import_array()
@@ -20,3 +20,23 @@ cdef bint may_overlap_itself(cnp.ndarray array) noexcept:
         if cnp.PyArray_DIM(array, i) > 1 and step <= reach:
             return cnp.PyArray_SIZE(array) > 0
     return False
+
+
+cdef bint ranges_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """May the arrays share memory, by their lowest and highest addresses?"""
+    cdef char *ends[4]
+    if cnp.PyArray_SIZE(a) == 0 or cnp.PyArray_SIZE(b) == 0:
+        return False
+    find_ends(a, ends)
+    find_ends(b, ends + 2)
+    return ends[0] < ends[3] and ends[2] < ends[1]
+
+
+cdef void find_ends(cnp.ndarray a, char **ends) noexcept:
+    cdef int i
+    cdef cnp.npy_intp reach
+    ends[0] = cnp.PyArray_BYTES(a)
+    ends[1] = ends[0] + cnp.PyArray_ITEMSIZE(a)
+    for i in range(cnp.PyArray_NDIM(a)):
+        reach = (cnp.PyArray_DIM(a, i) - 1) * cnp.PyArray_STRIDE(a, i)
+        ends[reach > 0] += reach

@@ -4,6 +4,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.overlap cimport ranges_meet
 from gradsmith.runtime.calls.arguments cimport is_tensor
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap
 
@@ -81,24 +82,6 @@ cdef object prepare_bound(str op, object bound, object value):
 
 # ---- sources and targets
 
-cdef bint ranges_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """May the arrays share memory, by their lowest and highest addresses?"""
-    cdef char *ends[4]
-    find_ends(a, ends)
-    find_ends(b, ends + 2)
-    return ends[0] < ends[3] and ends[2] < ends[1]
-
-
-cdef void find_ends(cnp.ndarray a, char **ends) noexcept:
-    cdef int i
-    cdef cnp.npy_intp reach
-    ends[0] = cnp.PyArray_BYTES(a)
-    ends[1] = ends[0] + cnp.PyArray_ITEMSIZE(a)
-    for i in range(cnp.PyArray_NDIM(a)):
-        reach = (cnp.PyArray_DIM(a, i) - 1) * cnp.PyArray_STRIDE(a, i)
-        ends[reach > 0] += reach
-
-
 cdef bint overlaps_in_part(object a, object b) except -1:
     """Not the same elements in the same order, nor a broadcast source, which is copied first."""
     return a.shape == b.shape and not (steps(a) == steps(b) and cnp.PyArray_DATA(a) == cnp.PyArray_DATA(b))
@@ -114,7 +97,7 @@ cdef object prepare_apart(str op, object source, object target):
         return source
     cdef cnp.ndarray a = <cnp.ndarray>(<TensorBase>source).array
     cdef cnp.ndarray b = <cnp.ndarray>(<TensorBase>target).array
-    if not ranges_meet(a, b) or is_meta(<PyObject *>a) or cnp.PyArray_SIZE(a) == 0 or cnp.PyArray_SIZE(b) == 0:
+    if is_meta(<PyObject *>a) or not ranges_meet(a, b):
         return source
     if op == "copy_" and not overlaps_in_part(a, b):
         return source

@@ -9,6 +9,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport default_type, is_meta
+from gradsmith.runtime.arrays.overlap cimport ranges_meet
 from gradsmith.runtime.batching.batch cimport living
 from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
 from gradsmith.runtime.graph.tangent cimport open_levels
@@ -164,10 +165,10 @@ cdef class Entry:
         cdef Py_ssize_t i, j
         for i in range(len(tensors)):
             for j in range(i):
-                if may_overlap((<TensorBase>tensors[i]).array, (<TensorBase>tensors[j]).array):
+                if ranges_meet(<cnp.ndarray>(<TensorBase>tensors[i]).array, <cnp.ndarray>(<TensorBase>tensors[j]).array):
                     return True
             for other in self.captured:
-                if may_overlap((<TensorBase>tensors[i]).array, (<TensorBase>other).array):
+                if ranges_meet(<cnp.ndarray>(<TensorBase>tensors[i]).array, <cnp.ndarray>(<TensorBase>other).array):
                     return True
         return False
 
@@ -212,31 +213,6 @@ cdef int put_grad(TensorBase leaf, object value) except -1:
         meta_of(leaf).grad = value
     elif leaf.meta is not None:
         (<TensorMeta>leaf.meta).grad = None
-    return 0
-
-
-cdef bint may_overlap(PyObject *a, PyObject *b) except -1:
-    cdef char *a_low
-    cdef char *a_high
-    cdef char *b_low
-    cdef char *b_high
-    bounds_of(<cnp.ndarray>a, &a_low, &a_high)
-    bounds_of(<cnp.ndarray>b, &b_low, &b_high)
-    return a_low < b_high and b_low < a_high
-
-
-cdef int bounds_of(cnp.ndarray array, char **low, char **high) except -1:
-    """The memory of an array: of its first byte, and behind its last one."""
-    cdef int i
-    cdef npy_intp reach
-    low[0] = <char *>cnp.PyArray_DATA(array)
-    high[0] = low[0] + (cnp.PyArray_ITEMSIZE(array) if cnp.PyArray_SIZE(array) else 0)
-    for i in range(cnp.PyArray_NDIM(array)):
-        reach = cnp.PyArray_STRIDE(array, i) * (cnp.PyArray_DIM(array, i) - 1) if cnp.PyArray_DIM(array, i) else 0
-        if reach < 0:
-            low[0] += reach
-        else:
-            high[0] += reach
     return 0
 
 

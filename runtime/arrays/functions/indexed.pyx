@@ -30,6 +30,7 @@ from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     take_rows,
     wrapped_index,
 )
+from gradsmith.runtime.arrays.overlap cimport ranges_meet
 
 import numpy as np
 
@@ -167,7 +168,7 @@ cdef object apart_from(object target, object operand):
     """An operand, perhaps a tuple of them, that stays what it is while `target` is written."""
     if isinstance(operand, tuple):
         return tuple([apart_from(target, part) for part in operand])
-    if isinstance(operand, np.ndarray) and not is_meta(<PyObject *>operand) and np.may_share_memory(target, operand):
+    if isinstance(operand, np.ndarray) and not is_meta(<PyObject *>operand) and ranges_meet(target, operand):
         return operand.copy()
     return operand
 
@@ -227,6 +228,8 @@ cdef int check_values(object target, tuple index, object values) except -1:
         return 0
     if is_meta(<PyObject *>target):
         places = indexed_shape(target.shape, index)
+    elif is_one_array_of_integers(index) and cnp.PyArray_NDIM(target):
+        places = (*index[0].shape, *target.shape[1:])
     else:
         places = places_shape(target, index)
     if not expands_to(values.shape, places):
