@@ -165,7 +165,8 @@ def test_what_is_made_like_a_tensor_is_where_it_is():
     assert gs.randint_like(m, 5).is_meta
     assert gs.bernoulli(m).is_meta
     assert gs.normal(m, 1.0).is_meta
-    assert gs.tensor(m).is_meta
+    with pytest.warns(UserWarning, match="To copy construct from a tensor"):
+        assert gs.tensor(m).is_meta
     assert gs.as_tensor(m) is m
     assert gs.zeros_like(m, device="cpu").tolist() == [0.0, 0.0]
 
