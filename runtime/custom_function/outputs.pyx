@@ -104,7 +104,8 @@ cdef int check_tensors(Call call, tuple values, str method, object error, bint m
         if not isinstance(value, TensorBase) and not (may_be_none and value is None):
             raise error(
                 f"{name_of(call)}: {method} can only {WORDS.get(method, 'take')} variables, that is tensors"
-                f"{' or None' if may_be_none else ''}, but argument {position} is of type {type(value).__name__}. Keep other things as attributes of ctx."
+                f"{' or None' if may_be_none else ''}, but argument {position} is of type {type(value).__name__}. Keep "
+                "other things as attributes of ctx."
             )
     return 0
 

@@ -614,7 +614,7 @@ cpdef object masked_fill_of(object a, object mask, object value):
 
 cpdef int masked_fill_into(object a, object mask, object value) except -1:
     check_mask("masked_fill", a, mask)
-    value = filling("masked_fill", value, a.dtype)
+    mask, value = apart_from(a, mask), apart_from(a, filling("masked_fill", value, a.dtype))
     if np.broadcast_shapes(a.shape, mask.shape) != a.shape:
         raise RuntimeError(
             f"masked_fill_: output with shape {list(a.shape)} doesn't match the broadcast shape "

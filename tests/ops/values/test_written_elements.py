@@ -126,6 +126,15 @@ def test_index_that_is_the_written_tensor():
     assert places.tolist() == [22, 30, 11]
 
 
+def test_mask_and_value_that_are_part_of_the_tensor():
+    x = gs.tensor([True, False, False, False])
+    x[1:].masked_fill_(x[:-1], True)
+    assert x.tolist() == [True, True, False, False]
+    y = gs.tensor([1.0, 2.0, 3.0])
+    y.masked_fill_(gs.tensor([True, True, True]), y[2])
+    assert y.tolist() == [3, 3, 3]
+
+
 @pytest.mark.parametrize(
     "write",
     [
