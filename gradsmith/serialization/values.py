@@ -1,6 +1,6 @@
 """Small values, which a tree writes out: each is an object of JSON with one key that says its kind.
 
-What is read is checked: a file must lead to a value of its kind or to an error, and nothing else.
+Everything read is validated: a file gives a value of the expected kind, or an error.
 """
 
 from __future__ import annotations

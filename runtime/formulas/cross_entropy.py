@@ -38,16 +38,24 @@ def _error_of_probabilities(self: Tensor, target: Tensor) -> Exception:
         f"cross_entropy(): probabilities must have the size of the input, {list(self.shape)}, but have size "
         f"{list(target.shape)}"
     )
-    if self.ndim > 1 and target.ndim and target.shape[0] != self.shape[0]:
-        return ValueError(
-            f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({target.shape[0]}): {found}"
-        )
+    if _is_of_another_batch(self, target):
+        return _error_of_batches(self, target, found)
     if target.ndim == self.ndim - 1:
         return RuntimeError(
             f"expected target dtype to be Long or Byte, but got {target.dtype}: {found}. A target of one dimension "
             "less has classes, which .to(gradsmith.int64) makes of whole numbers"
         )
     return RuntimeError(f"0D or 1D target tensor expected, multi-target not supported: {found}")
+
+
+def _is_of_another_batch(self: Tensor, target: Tensor) -> bool:
+    return bool(self.ndim > 1 and target.ndim and target.shape[0] != self.shape[0])
+
+
+def _error_of_batches(self: Tensor, target: Tensor, found: str) -> ValueError:
+    return ValueError(
+        f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({target.shape[0]}): {found}"
+    )
 
 
 def _loss_of_smoothed_classes(
@@ -76,10 +84,8 @@ def _check_classes(self: Tensor, target: Tensor, dim: int, ignore: int) -> None:
             f"Expected target size {list(expected)}, got {list(target.shape)}: cross_entropy() takes this for an input "
             f"of size {list(self.shape)}"
         )
-        if self.ndim > 1 and target.ndim and target.shape[0] != self.shape[0]:
-            raise ValueError(
-                f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({target.shape[0]}). {found}"
-            )
+        if _is_of_another_batch(self, target):
+            raise _error_of_batches(self, target, found)
         raise RuntimeError(found)
     if target.is_meta or is_batched_tensor(target) or is_tracing():
         return

@@ -116,7 +116,9 @@ def dtype_of_type(value: Any) -> Any:
 
 
 def typename(obj: Any, /) -> str:
-    """What a tensor is in PyTorch's words, ``"torch.FloatTensor"``; of anything else the name of its class or its own.
+    """PyTorch's name for a tensor's type, such as ``"torch.FloatTensor"``, or the qualified name of any other object.
+
+    A class or function gives its own name, any other object that of its class.
 
     Examples
     --------
