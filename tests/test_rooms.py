@@ -36,6 +36,7 @@ FLOORS = (
     "codegen.explain",
     "codegen.extension",
     "runtime.switches",
+    "runtime.overrides",
     "runtime.arrays",
     "runtime.arrays.functions",
     "runtime.arrays.functions.algebra.factors",

@@ -23,7 +23,6 @@ OTHERWISE = {
     "torch.mps": _ON_THE_CPU,
     "torch.multiprocessing": "Tensors travel between processes as values, not through shared memory.",
     "torch.nn.attention.sdpa_kernel": "Kept without effect: attention is computed one way.",
-    "torch.overrides": "Functions of libraries may ask classes; those of gradsmith ask none.",
     "torch.set_default_device": "The device may be cpu or meta.",
     "torch.set_flush_denormal": "Has no effect, and says so: it returns False.",
     "torch.set_float32_matmul_precision": "Kept without effect: products have the precision of float32.",

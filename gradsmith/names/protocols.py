@@ -1,36 +1,39 @@
-"""Protocols of PyTorch for classes over Tensor that are not asked here: a class that has one is told so."""
+"""Protocols of PyTorch for classes over Tensor: ``__torch_function__``, and the one that is not asked."""
 
 from __future__ import annotations
 
 from typing import Any
 
-PROTOCOLS = ("__torch_function__", "__torch_dispatch__")
-DISABLED = "_disabled_torch_function_impl"  # a class that has it asks for plain results, as they are here anyway
+from gradsmith.runtime.overrides.taken_over import (
+    _disabled_torch_function_impl,
+    has_started,
+    set_tensor_class,
+)
+from gradsmith.runtime.switches import upcalls
 
 
-def warn_of_protocols(cls: Any) -> None:
-    """Let classes over `cls`, the class of tensors, warn when they are made with a method that nothing calls."""
+def ask_classes(cls: Any) -> None:
+    """Let functions and methods ask the classes over `cls`, the class of tensors, from when these are made."""
 
     def __init_subclass__(made: Any, /, **options: Any) -> None:
         super(cls, made).__init_subclass__(**options)
-        for name in PROTOCOLS:
-            if name in vars(made) and not _does_nothing(vars(made)[name]):
-                _warn(made, name)
+        if "__torch_dispatch__" in vars(made) and vars(made)["__torch_dispatch__"] is not _disabled_torch_function_impl:
+            _warn(made)
+        if made.__torch_function__ is not _disabled_torch_function_impl:
+            upcalls.ask_class(made)
+        elif has_started():
+            upcalls.ask_in_operators(made)
 
+    set_tensor_class(cls)
     cls.__init_subclass__ = classmethod(__init_subclass__)
 
 
-def _does_nothing(method: Any) -> bool:
-    return getattr(method, "__name__", None) == DISABLED
-
-
-def _warn(made: Any, name: str) -> None:
+def _warn(made: Any) -> None:
     import warnings
 
     warnings.warn(
-        f"{made.__qualname__}.{name} is never called: gradsmith calls no {name}, and what ops return for an "
-        f"instance is a plain Tensor. Say `result.as_subclass({made.__name__})` where the class is wanted, and "
-        "call functions of your own where ops should do something else",
+        f"{made.__qualname__}.__torch_dispatch__ is never called: there is no dispatcher below gradsmith's functions. "
+        f"Say in {made.__qualname__}.__torch_function__ what functions should do",
         UserWarning,
         stacklevel=3,
     )

@@ -332,10 +332,8 @@ MISSING = {
         ),
     },
     "torch.overrides": {
-        "Machinery of PyTorch's own functions; `gs.profiler` and the hooks of `gs.autograd.graph` see"
-        " what runs": (
-            "enable_reentrant_dispatch get_ignored_functions get_overridable_functions "
-            "get_testing_overrides is_tensor_method_or_property redispatch_function resolve_name"
+        "PyTorch's dispatcher below its functions; here nothing is below them": (
+            "enable_reentrant_dispatch redispatch_function"
         ),
     },
     "torch.profiler": {

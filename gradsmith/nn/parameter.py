@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import float16, float32, float64
+from gradsmith.runtime.overrides.taken_over import _disabled_torch_function_impl
 from gradsmith.runtime.tensors.factories.creation import empty
 
 __all__ = [
@@ -51,6 +52,8 @@ class Parameter(Tensor, metaclass=_MarkedClass):
     """
 
     mark = "_is_param"
+    # What is computed with a parameter is a plain tensor.
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
         if data is None:
@@ -95,6 +98,7 @@ class Buffer(Tensor, metaclass=_MarkedClass):
     """
 
     mark = "_is_buffer"
+    __torch_function__ = _disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:
@@ -122,6 +126,7 @@ class UninitializedTensorMixin:
     """Base of parameters and buffers without a shape: they can only be converted and materialized."""
 
     cls_to_become: Any = None
+    __torch_function__ = _disabled_torch_function_impl
 
     def materialize(self: Any, shape: Sequence[int], device: Any = None, dtype: Any = None) -> None:
         """Become an ordinary parameter or buffer of this shape, whose values are not set yet.
@@ -238,6 +243,8 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
 
 class MaterializedBuffer(Tensor):
     """What an `UninitializedBuffer` becomes: Python turns no object into one of a class written in C."""
+
+    __torch_function__ = _disabled_torch_function_impl
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):

@@ -5,34 +5,24 @@ The functions of a family have PyTorch's names only, so that their signatures ar
 more arguments than it has. At the end of the module each function is replaced by one that calls it: without keywords at
 once, otherwise with every second name replaced by the first. A second name with None is as good as not given.
 
-Both are functions of C. Python calls those by their method definition and hands over their `__self__`: here Parameters,
-which has what is called.
+Both are functions of C; the `__self__` of the one is Parameters, which has the other. See replaced.pyx.
 """
 from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Fetch, PyErr_Restore, PyErr_SetObject
 from libc.string cimport strlen, strncmp
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
 import importlib
-import sys
-from types import BuiltinFunctionType, ModuleType
+from types import BuiltinFunctionType
 
 from gradsmith.runtime.calls.older_forms cimport OlderForm, call_of_today, fast_call, older_form
+from gradsmith.runtime.overrides.replaced cimport PyCFunction, PyCFunctionObject, Replaced, asking
+from gradsmith.runtime.overrides.taken_over cimport handed_over, is_taken_over, overriding, start
 
 cdef extern from "Python.h":
-    ctypedef PyObject *(*PyCFunction)(PyObject *, PyObject *) noexcept
-    ctypedef struct PyMethodDef:
-        const char *ml_name
-        PyCFunction ml_meth
-        int ml_flags
-        const char *ml_doc
-    ctypedef struct PyCFunctionObject:
-        PyMethodDef *m_ml
-        PyObject *m_self
-        PyObject *m_module
     const int METH_FASTCALL
     const int METH_KEYWORDS
+    const int METH_VARARGS
     PyObject **PySequence_Fast_ITEMS(object)
-    object PyCFunction_NewEx(PyMethodDef *, object, object)
     object PyObject_Vectorcall(object, PyObject *const *, size_t, PyObject *)
 
 # Public names of functions that their module defines under another name.
@@ -55,24 +45,13 @@ NAMES_OF_FUNCTIONS = {
 FORMS_OF_NUMPY = {"transpose": "permute"}
 
 
-cdef class Parameters:
+cdef class Parameters(Replaced):
     """A function of a family, and the names of its parameters."""
-    cdef PyMethodDef definition
     cdef fast_call own_call
-    cdef PyObject *own_self
-    cdef object function        # owns the name and the docstring of `definition`
     cdef tuple names            # None before the first call with keywords
     cdef dict first_names       # axis -> dim
     cdef Py_ssize_t positional
     cdef Py_ssize_t required
-
-    def __reduce__(self):
-        # A function of C is pickled as an attribute of its `__self__`. Modules of loaded tables, which no process can
-        # import by their names, know better how they are found.
-        module = sys.modules.get(self.function.__module__)
-        if module is None or type(module) is ModuleType:
-            return importlib.import_module, (self.function.__module__,)
-        return module.__reduce__()
 
 
 cdef int take_second_names(dict module) except -1:
@@ -80,28 +59,28 @@ cdef int take_second_names(dict module) except -1:
     cdef dict made = {}     # function -> replacement: other names of a function are the same one
     for name, function in list(module.items()):
         if type(function) is BuiltinFunctionType and function.__module__ == module["__name__"]:
-            if (<PyCFunctionObject *>function).m_ml.ml_flags == METH_FASTCALL | METH_KEYWORDS:
-                if function not in made:
-                    made[function] = replacement(function)
-                module[name] = made[function]
+            if function not in made:
+                made[function] = replacement(function)
+            module[name] = made[function]
     return 0
 
 
 cdef object replacement(object function):
-    cdef PyCFunctionObject *own = <PyCFunctionObject *>function
+    cdef int flags = (<PyCFunctionObject *>function).m_ml.ml_flags
+    if flags == METH_VARARGS | METH_KEYWORDS:
+        return asking(function)
+    if flags != METH_FASTCALL | METH_KEYWORDS:
+        return function
     cdef Parameters p = Parameters.__new__(Parameters)
-    p.function = function
-    p.definition = own.m_ml[0]
-    p.own_call, p.own_self = <fast_call><void *>own.m_ml.ml_meth, own.m_self
-    p.definition.ml_meth = <PyCFunction><void *>call
-    return PyCFunction_NewEx(&p.definition, p, function.__module__)
+    p.own_call = <fast_call><void *>(<PyCFunctionObject *>function).m_ml.ml_meth
+    return p.replace(function, <PyCFunction><void *>call)
 
 
 cdef int name_within(dict module, str name, str short_name, str namespace) except -1:
     function = module[name]
     show_as(<PyCFunctionObject *>function, short_name.encode(), namespace)
-    if isinstance(function.__self__, Parameters):       # which pickles by the name of what it calls
-        show_as(<PyCFunctionObject *>(<Parameters>function.__self__).function, short_name.encode(), namespace)
+    if isinstance(function.__self__, Replaced):         # which pickles by the name of what it calls
+        show_as(<PyCFunctionObject *>(<Replaced>function.__self__).function, short_name.encode(), namespace)
     return 0
 
 
@@ -142,12 +121,25 @@ cdef int read_names(Parameters p) except -1:
 
 cdef PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
     cdef PyObject *result
+    if overriding and is_taken_over(args, given + count(names)):
+        return handed(<Parameters>self, args, given, names)
     if names != NULL:
         return call_by_names(<Parameters>self, args, given, <tuple>names)
     result = (<Parameters>self).own_call((<Parameters>self).own_self, args, given, NULL)
     if result == NULL:
         return call_that_failed(<Parameters>self, args, given, NULL)
     return result
+
+
+cdef inline Py_ssize_t count(PyObject *names) noexcept:
+    return 0 if names == NULL else len(<tuple>names)
+
+
+cdef PyObject *handed(Parameters p, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
+    """What those give who take the call over; see taken_over.pyx."""
+    result = handed_over(<object>p.replacement, args, given, names)
+    Py_INCREF(result)
+    return <PyObject *>result
 
 
 cdef PyObject *call_by_names(Parameters p, PyObject *const *args, Py_ssize_t given, tuple names) except NULL:
@@ -213,13 +205,19 @@ cdef tuple with_first_names(Parameters p, tuple names, Py_ssize_t given):
 
 
 cdef PyObject *call_that_failed(Parameters p, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
-    """The call as NumPy or an older PyTorch means it, where it can mean nothing else; otherwise its error."""
+    """What the class of an argument gives, or the call as NumPy or an older PyTorch means it; otherwise its error."""
     cdef PyObject *error
     cdef PyObject *value
     cdef PyObject *traceback
     if not PyErr_ExceptionMatches(TypeError):
         return NULL
     PyErr_Fetch(&error, &value, &traceback)
+    if not overriding and is_taken_over(args, given + count(names)):
+        Py_XDECREF(error)
+        Py_XDECREF(value)
+        Py_XDECREF(traceback)
+        start()
+        return handed(p, args, given, names)
     if is_form_of_numpy(p, args, given, names):
         Py_XDECREF(error)
         Py_XDECREF(value)

@@ -6,6 +6,10 @@ _Function = Callable[..., Any]
 NAMES: tuple[str, ...]
 ON_FIRST_USE: dict[str, str]
 add: _Function
+ask_class: _Function
+ask_everywhere: _Function
+ask_in_all_members: _Function
+ask_in_operators: _Function
 backward: _Function
 basic_index: _Function
 basic_index_backward: _Function

@@ -9,11 +9,16 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.linalg import LinAlgError
 from gradsmith.nn.modules.module.conversion import place_and_dtype
 from gradsmith.runtime.batching.levels import open_levels
+from gradsmith.runtime.overrides.taken_over import (
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
+    _disabled_torch_function_impl,
+)
 from gradsmith.runtime.switches.grad_mode import set_grad_enabled
 from gradsmith.runtime.switches.transformed import is_transforming
 from gradsmith.runtime.tensors.factories.random import Generator
 
-__all__ = ["Generator"]
+__all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "_disabled_torch_function_impl"]
 
 _TensorBase = Tensor
 _LinAlgError = LinAlgError
@@ -27,11 +32,6 @@ def _set_grad_enabled(mode: bool) -> None:
 def _are_functorch_transforms_active() -> bool:
     """Whether a transform of `gradsmith.func` is running a function in this thread."""
     return is_transforming() or bool(open_levels())
-
-
-def _disabled_torch_function_impl(func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """The ``__torch_function__`` of classes whose ops give plain tensors, as all do here; nothing calls it."""
-    return func(*args, **({} if kwargs is None else kwargs))
 
 
 def _log_api_usage_once(*args: Any) -> None:

@@ -118,10 +118,10 @@ def test_what_new_does_not_take_init_does_not_get():
         Flagged([1, 2], flag=True)
 
 
-def test_in_place_keeps_the_class_and_results_are_plain():
+def test_in_place_and_results_keep_the_class():
     parameter = Weight(gs.ones(2), False)
     assert parameter.add_(1) is parameter
-    assert type(parameter + 1) is gs.Tensor and type(parameter.detach()) is gs.Tensor
+    assert type(parameter + 1) is Weight and type(parameter.detach()) is Weight
 
 
 def test_gradients_of_a_parameter():
