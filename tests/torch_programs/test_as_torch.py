@@ -324,12 +324,48 @@ with gs.compat.as_torch():
     print(einops.rearrange(x, "a b c -> b (a c)").shape, einops.reduce(x, "a b c -> b", "mean").tolist())
 """
 
+# Its matrices are no tensors, and take functions over.
+GPYTORCH = """
+import numpy as np
+import gradsmith as gs
+with gs.compat.as_torch():
+    import gpytorch
+
+    class Model(gpytorch.models.ExactGP):
+        def __init__(self, x, y, likelihood):
+            super().__init__(x, y, likelihood)
+            self.mean = gpytorch.means.ZeroMean()
+            self.kernel = gpytorch.kernels.RBFKernel()
+
+        def forward(self, x):
+            return gpytorch.distributions.MultivariateNormal(self.mean(x), self.kernel(x))
+
+    x = gs.linspace(0, 1, 5, dtype=gs.float64)
+    y = gs.sin(6 * x)
+    likelihood = gpytorch.likelihoods.GaussianLikelihood().double()
+    model = Model(x, y, likelihood).double()
+    evidence = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)(model(x), y)
+    evidence.backward()
+    slope = model.kernel.raw_lengthscale.grad.item()
+
+def log_density(raw):
+    length, noise = np.log1p(np.exp(raw)), likelihood.noise.item()
+    a, b = x.numpy(), y.numpy()
+    cov = np.exp(-((a[:, None] - a) ** 2) / (2 * length**2)) + noise * np.eye(5)
+    return -0.5 * (b @ np.linalg.solve(cov, b) + np.linalg.slogdet(cov)[1] + 5 * np.log(2 * np.pi)) / 5
+
+raw = model.kernel.raw_lengthscale.item()
+print(abs(evidence.item() - log_density(raw)) < 1e-6)
+print(abs(slope - (log_density(raw + 1e-5) - log_density(raw - 1e-5)) / 2e-5) < 1e-5)
+"""
+
 
 @pytest.mark.parametrize(
     "library, program, printed",
     [
         ("torchdiffeq", ODE, ["True True", "True True"]),
         ("einops", EINOPS, ["(3, 8) [7.5, 11.5, 15.5]"]),
+        ("gpytorch", GPYTORCH, ["True", "True"]),
     ],
 )
 def test_library(library, program, printed, tmp_path):
