@@ -16131,7 +16131,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="composite(movedim(cross_product(movedim(self, [dim], [-1]), movedim(other, [dim], [-1])), [-1], [dim]))",
+        forward="composite(cross_product(self, other) if dim == -1 or dim == self.ndim - 1 else movedim(cross_product(movedim(self, [dim], [-1]), movedim(other, [dim], [-1])), [-1], [dim]))",
         complex=True,
         is_view=False,
         is_composite=True,

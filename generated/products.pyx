@@ -681,7 +681,7 @@ cdef TensorBase op_linalg_cross(TensorBase self, TensorBase other, object dim):
             ),
         ) from None
     cdef int depth = begin_op("linalg.cross", (self, other, dim), NULL) if watching else 0
-    cdef TensorBase result = op_movedim(
+    cdef TensorBase result = op_cross_product(self, other) if dim == -1 or dim == ndim_of(self) - 1 else op_movedim(
         op_cross_product(op_movedim(self, (dim,), (-1,)), op_movedim(other, (dim,), (-1,))), (-1,), (dim,)
     )
     return ended_composite(depth, result)

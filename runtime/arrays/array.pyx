@@ -280,6 +280,16 @@ cdef int accumulate(PyObject **slot, PyObject *value) except -1:
 
 # ---- convolutions
 
+cdef extern from *:
+    """
+    /* A result is dense, whatever its order. */
+    static int gs_are_true(PyObject *bools) {
+        return gs_size(bools) == 0 || memchr(gs_fields(bools)->data, 0, (size_t)gs_size(bools)) == NULL;
+    }
+    """
+    bint gs_are_true(PyObject *bools) noexcept
+
+
 cdef extern from "runtime/arrays/kernels/windows/convolution.h":
     int gs_convolve_output(
         const Convolution *c, const void *image, const void *weight, const void *bias, void *output) except -1
@@ -571,7 +581,7 @@ def are_equal(a, b):
     if type(a) is not numpy.ndarray or type(b) is not numpy.ndarray:
         raise TypeError(f"are_equal(): expected arrays, got {type(a).__name__} and {type(b).__name__}")
     cdef PyObject *found = gs_binary(EQUAL, <PyObject *>a, <PyObject *>b)
-    is_equal = bool((<object>found).all())
+    cdef bint is_equal = gs_are_true(found)
     release_array(found)
     return is_equal
 

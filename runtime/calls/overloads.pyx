@@ -28,24 +28,89 @@ SECOND_NAMES = {
 }  # fmt: skip
 
 
+# Types of parameters, in the words of the table.
+cdef enum Kind:
+    TENSOR
+    INT
+    OPERAND         # Tensor|Scalar
+    NUMBER
+    BOOL
+    LIST            # int[], Tensor[2]
+    STR
+    DTYPE
+    DEVICE
+    GENERATOR
+    OBJECT
+
+cdef dict KINDS = {
+    "Tensor": TENSOR, "int": INT, "Tensor|Scalar": OPERAND, "Scalar": NUMBER, "float": NUMBER, "bool": BOOL, "str": STR,
+    "dtype": DTYPE, "device": DEVICE, "Generator": GENERATOR, "object": OBJECT,
+}  # fmt: skip
+
+
 cdef class Parameter:
     cdef readonly str name
-    cdef str type           # in the words of the table, without "?"
+    cdef Kind kind
     cdef bint optional
     cdef object default
+    # Of a list.
+    cdef Parameter item
+    cdef bint any_length
 
     def __init__(self, str name, str type_, default):
         self.name = name
-        self.type = type_.rstrip("?")
         self.optional = type_.endswith("?")
         self.default = default
+        text = type_.rstrip("?")
+        if text.endswith("]"):
+            self.kind, self.any_length = LIST, text.endswith("[]")
+            self.item = Parameter(name, text[:text.index("[")], REQUIRED)
+        else:
+            self.kind = KINDS[text]
 
     cdef bint begins(self, object value, int converted) except -1:
         """Is it the first item of a list whose items are given one by one?"""
-        return fits(value, self.type[:self.type.index("[")].rstrip("?"), converted)
+        return self.item.fits(value, converted)
 
     cdef bint takes(self, object value, int converted) except -1:
-        return (value is None and self.optional) or fits(value, self.type, converted)
+        return (value is None and self.optional) or self.fits(value, converted)
+
+    cdef bint fits(self, object value, int converted) except -1:
+        if self.kind == TENSOR:
+            return is_tensor(value) or (converted and becomes_tensor(value, converted))
+        if self.kind == INT:
+            return is_int(value)
+        if self.kind == OPERAND:
+            return is_operand(value) and (converted or not isinstance(value, LISTS))
+        if self.kind == NUMBER:
+            return is_number(value)
+        if self.kind == BOOL:
+            return isinstance(value, BOOLS)
+        if self.kind == LIST:
+            return self.fits_list(value, converted)
+        if self.kind == STR:
+            return isinstance(value, str)
+        if self.kind == DTYPE:
+            return isinstance(value, DTYPES) and not is_device_name(value)
+        if self.kind == DEVICE:
+            return is_device_name(value)
+        if self.kind == GENERATOR:
+            return isinstance(value, upcalls.generator_type)
+        return True
+
+    cdef bint fits_list(self, object value, int converted) except -1:
+        """The length of a list is checked when it is converted, with an error of its own.
+
+        So is what is no tensor of an `out` for several results, which alone is a ``Tensor[2]``.
+        """
+        if self.item.kind == TENSOR and not self.any_length:
+            return isinstance(value, LISTS)
+        if not isinstance(value, LISTS):
+            return (self.item.kind == INT or not self.any_length) and self.item.fits(value, converted)
+        for part in value:
+            if not self.item.takes(part, converted):
+                return False
+        return True
 
 
 cdef class Overload:
@@ -79,11 +144,12 @@ cdef class Overload:
         """
         cdef Parameter parameter
         cdef int i, unused = len(kwargs), given = len(args)
-        cdef list bound = []
+        cdef list bound
         if 0 <= self.spread < given and (<Parameter>self.parameters[self.spread]).begins(args[self.spread], converted):
             args, given = (*args[:self.spread], args[self.spread:]), self.spread + 1
         if given > self.positional:
             return None
+        bound = []
         for i, parameter in enumerate(self.parameters):
             value = REQUIRED
             if unused and parameter.name in kwargs:
@@ -116,13 +182,16 @@ cdef class Overloads:
         """
         cdef Overload overload
         cdef dict named = first_names(kwargs, self.overloads)
-        cdef int i
-        for converted in range(1 if self.name in BY_EXAMPLE else 2 if may_be_place(self.overloads, args) else 3):
+        cdef int i, converted = 0, end = 1
+        while converted < end:
             for i, overload in enumerate(self.overloads):
                 bound = overload.expect_bound(args, named, converted)
                 if bound is not None:
                     choice[0] = i
                     return bound
+            converted += 1
+            if converted == 1 and self.name not in BY_EXAMPLE:
+                end = 2 if may_be_place(self.overloads, args) else 3
         raise TypeError(self.mismatch(args, kwargs))
 
     def mismatch(self, tuple args, dict kwargs):
@@ -173,54 +242,17 @@ cdef bint may_be_place(tuple overloads, tuple args) except -1:
     cdef int i
     for overload in overloads:
         for i in range(min(len(args), overload.positional)):
-            if (<Parameter>overload.parameters[i]).type == "int" and is_int(args[i]):
+            if (<Parameter>overload.parameters[i]).kind == INT and is_int(args[i]):
                 return True
     return False
 
 
 # ---- what fits a type
 
-cdef bint fits(object value, str type_, int converted) except -1:
-    if type_ == "Tensor":
-        return is_tensor(value) or (converted and becomes_tensor(value, converted))
-    if type_ == "int":
-        return is_int(value)
-    if type_ == "Tensor|Scalar":
-        return is_operand(value) and (converted or not isinstance(value, LISTS))
-    if type_ == "Scalar" or type_ == "float":
-        return is_number(value)
-    if type_ == "bool":
-        return isinstance(value, BOOLS)
-    if type_.endswith("]"):
-        return fits_list(value, type_, converted)
-    if type_ == "str":
-        return isinstance(value, str)
-    if type_ == "dtype":
-        return isinstance(value, DTYPES) and not is_device_name(value)
-    if type_ == "device":
-        return is_device_name(value)
-    if type_ == "Generator":
-        return isinstance(value, upcalls.generator_type)
-    return type_ == "object"
-
-
 cdef bint becomes_tensor(object value, int converted) except -1:
     if isinstance(value, NUMBERS):
         return converted == 2 and not isinstance(value, BOOLS)
     return is_operand(value)
-
-
-cdef bint fits_list(object value, str type_, int converted) except -1:
-    """The length of a list is checked when it is converted, with an error of its own.
-
-    So is what is no tensor of an `out` for several results, which alone is a ``Tensor[2]``.
-    """
-    cdef str item = type_[:type_.index("[")]
-    if item == "Tensor" and not type_.endswith("[]"):
-        return isinstance(value, (list, tuple))
-    if isinstance(value, (list, tuple)):
-        return all([(part is None and item.endswith("?")) or fits(part, item.rstrip("?"), converted) for part in value])
-    return (item == "int" or not type_.endswith("[]")) and fits(value, item, converted)
 
 
 cdef bint is_int(object value) except -1:

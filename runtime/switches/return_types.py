@@ -31,4 +31,5 @@ def return_type(op: str, name: str, fields: tuple[str, ...], module: str) -> Any
         return f"gradsmith.return_types.{op}(\n{items})"
 
     members = {"__slots__": (), "__repr__": __repr__, "__module__": module, "name_of_op": op}
+    members["_make"] = classmethod(tuple.__new__)  # an op has the right number of results, and no time to count them
     return type(name, (base,), members)

@@ -167,8 +167,16 @@ cdef int common_type(list tensors) except -1:
     return type_number
 
 
+cdef object FORWARD = slice(None)
+cdef object BACKWARD = slice(None, None, -1)
+
+
 cpdef object flip_of(object a, object dims):
     """Copy with the order along axes reversed."""
     cdef int axes[MAX_DIMS]
     cdef int count = read_axes(dims, cnp.PyArray_NDIM(a), axes)
-    return clone_of(np.flip(a, [axes[i] for i in range(count)]) if cnp.PyArray_NDIM(a) else a)
+    cdef list parts = [FORWARD] * cnp.PyArray_NDIM(a)
+    cdef int i
+    for i in range(count):
+        parts[axes[i]] = BACKWARD
+    return clone_of(a[tuple(parts)] if count else a)

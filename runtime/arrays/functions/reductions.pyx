@@ -6,6 +6,7 @@ with PyTorch's errors, integers summed as int64, and NumPy's warnings kept quiet
 
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
 cimport numpy as cnp
 from numpy cimport npy_intp
 
@@ -54,6 +55,16 @@ from gradsmith.runtime.switches.lazy_modules import LazyModule
 cdef object complex_casts = LazyModule("gradsmith.runtime.arrays.complex_casts")
 
 cnp.import_array()
+
+cdef enum:
+    FEW = 4096              # elements up to which a search of our own is faster than NumPy's calls
+
+# Elements that it is for.
+ctypedef fused ordered:
+    float
+    double
+    int64_t
+
 
 cdef object as_type(object a, int type_number):
     """The elements in another type, to be read."""
@@ -369,11 +380,56 @@ cdef tuple extremum_of(str op, object find, object a, Py_ssize_t dim, bint keepd
             without_data(a, axis, keepdim, cnp.PyArray_TYPE(a)),
             without_data(a, axis, keepdim, cnp.NPY_INT64),
         )
+    if cnp.PyArray_SIZE(a) <= FEW and cnp.PyArray_CHKFLAGS(a, cnp.NPY_ARRAY_ALIGNED):
+        if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32:
+            return few_extrema[float](a, axis, keepdim, op == "max")
+        if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT64:
+            return few_extrema[double](a, axis, keepdim, op == "max")
+        if cnp.PyArray_TYPE(a) == cnp.NPY_INT64:
+            return few_extrema[int64_t](a, axis, keepdim, op == "max")
     indices = find(a, axis=axis, keepdims=True)
     values = gather_places(a, axis, int64_index(indices))
     if keepdim:
         return values, indices
     return values.squeeze(axis), indices.squeeze(axis)
+
+
+cdef inline bint is_nan(ordered x) noexcept:
+    if ordered is int64_t:
+        return False
+    else:
+        return x != x
+
+
+cdef tuple few_extrema(object a, int axis, bint keepdim, bint largest, ordered like=0):
+    """The same of so few elements that NumPy's calls would take longer than the search."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp i, place, row = 0, n = cnp.PyArray_DIM(a, axis), stride = cnp.PyArray_STRIDE(a, axis)
+    cdef int d, nd = 0
+    for d in range(cnp.PyArray_NDIM(a)):
+        if d != axis or keepdim:
+            dims[nd] = 1 if d == axis else cnp.PyArray_DIM(a, d)
+            nd += 1
+    values = cnp.PyArray_EMPTY(nd, dims, cnp.PyArray_TYPE(a), 0)
+    places = cnp.PyArray_EMPTY(nd, dims, cnp.NPY_INT64, 0)
+    rows = cnp.PyArray_IterAllButAxis(a, &axis)
+    cdef const char *element
+    cdef ordered x, found
+    while cnp.PyArray_ITER_NOTDONE(rows):
+        element = <const char *>cnp.PyArray_ITER_DATA(rows)
+        found, place = (<const ordered *>element)[0], 0
+        for i in range(1, n):
+            if is_nan(found):
+                break
+            element += stride
+            x = (<const ordered *>element)[0]
+            if (x > found if largest else x < found) or is_nan(x):
+                found, place = x, i
+        (<ordered *>cnp.PyArray_DATA(values))[row] = found
+        (<int64_t *>cnp.PyArray_DATA(places))[row] = place
+        row += 1
+        cnp.PyArray_ITER_NEXT(rows)
+    return values, places
 
 
 cpdef object argmax_of(object a, object dim, bint keepdim):

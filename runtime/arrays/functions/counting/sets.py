@@ -12,6 +12,9 @@ from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from .ordering import sorted_rows, wrapped_dim
 
 Array: TypeAlias = NDArray[Any]
+# How many comparisons take less time than NumPy's choice of a way to do without them.
+FEW_PAIRS = 4096
+
 Sets: TypeAlias = tuple[Array, Array, Array]  # elements, for each input the number of its equal, how many were equal
 
 
@@ -116,6 +119,9 @@ def isin_of(elements: Any, test_elements: Any, assume_unique: bool, invert: bool
         return np.asarray(np.any(np.equal(elements, test_elements)) != invert)
     if not np.ndim(test_elements):
         return np.asarray(np.equal(elements, test_elements) != invert)
+    if elements.size * test_elements.size <= FEW_PAIRS:
+        found = (elements[..., None] == test_elements.ravel()).any(-1)
+        return np.asarray(~found if invert else found)
     # NumPy's fast path for unique elements needs a vector.
     return np.isin(elements, test_elements, invert=invert)
 

@@ -104,6 +104,10 @@ cpdef object cumprod_of(object a, Py_ssize_t dim, object dtype):
         raise NotImplementedError("cumprod(): not defined for dtype bool; give an integer dtype, such as int64")
     if is_meta(<PyObject *>a):
         return fresh_beside(a, wanted.num, a.shape)
+    if is_real(a) and wanted.num == cnp.PyArray_TYPE(a):
+        products = take(clone_by_rows(<PyObject *>a))
+        multiply_along(products, axis)
+        return products
     with np.errstate(all="ignore"):
         a = real_where_kept(a, wanted).astype(wanted, copy=False)
     a = computed(a)
@@ -120,6 +124,9 @@ cdef int multiply_along(object a, int axis) except -1:
     cdef Rows rows = rows_of(a, axis)
     cdef int type_number = cnp.PyArray_TYPE(a)
     cdef void *products = cnp.PyArray_DATA(a)
+    if cnp.PyArray_SIZE(a) < LARGE:
+        gs_running_products(type_number, products, rows.outer, rows.length, rows.inner)
+        return 0
     with nogil:
         gs_running_products(type_number, products, rows.outer, rows.length, rows.inner)
     return 0
