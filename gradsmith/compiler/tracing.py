@@ -11,7 +11,8 @@ import numpy as np
 
 from gradsmith.autograd import grad
 from gradsmith.compiler.errors import TraceError
-from gradsmith.compiler.plans.memory import owner_of
+from gradsmith.compiler.plans.memory import Memory, owner_of
+from gradsmith.compiler.plans.plan import written_owners
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -112,6 +113,15 @@ class Traced:
     is_recorded: bool = False
 
 
+def at_hand_for_backward(traced: Traced, memory: Memory) -> set[int]:
+    """Slots of inputs that a backward reads from where the forward did.
+
+    A constant that the forward writes is none of them: each run has a copy of its own.
+    """
+    written = written_owners(traced.steps, memory)
+    return {one.slot for one in traced.sources if one.kind != "constant" or memory.owners[one.slot] not in written}
+
+
 def trace_call(
     function: Callable[..., Any],
     caller: Caller,
@@ -155,6 +165,9 @@ class _Run:
         n_steps = len(self.trace.steps)
         cotangents, wanted = self._differentiated(results)
         gradients, had_gradient = self._changed_gradients()
+        for result in results:  # which may be a tensor that no step reads
+            if isinstance(result, Tensor) and id(result) not in self.place:
+                self.trace.slot(result)
         sources = self._sources()
         of_slot = {source.slot: source for source in sources}
         return Traced(

@@ -12,9 +12,9 @@ from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
 from gradsmith.compiler.guards import CapturedNames
 from gradsmith.compiler.inspection import Cost, Profile, cost_of, drawing_of, profile_of
 from gradsmith.compiler.plans.memory import Memory
-from gradsmith.compiler.plans.plan import make_program, needed_steps
+from gradsmith.compiler.plans.plan import make_program, needed_steps, written_owners
 from gradsmith.compiler.plans.recomputing import Recomputing
-from gradsmith.compiler.tracing import Result, Source, Traced, values_of
+from gradsmith.compiler.tracing import Result, Source, Traced, at_hand_for_backward, values_of
 from gradsmith.compiler.values import Values
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
@@ -108,12 +108,12 @@ class Variant:
     def _backward_steps(self, traced: Traced, kept_memory: Any) -> list[Step]:
         self.wanted_slots = list(dict.fromkeys(slot for _, slot in self.wanted if slot is not None))
         steps = needed_steps(traced.backward, self.wanted_slots, self.memory)
-        inputs = {source.slot for source in traced.sources}
+        inputs = at_hand_for_backward(traced, self.memory)
         self.kept = sorted(self._read_by(steps) - inputs)
         if kept_memory is not None and self.kept:
             steps = self._recomputed(traced, kept_memory, inputs) + steps
         read = self._read_by(steps)
-        self.backward_sources = [source for source in traced.sources if source.slot in read]
+        self.backward_sources = [one for one in traced.sources if one.slot in read and one.slot not in self.kept]
         return steps
 
     def _read_by(self, backward: list[Step]) -> set[int]:
@@ -126,7 +126,7 @@ class Variant:
         """Steps that the backward repeats, so that fewer values are kept."""
         owners = self.memory.owners
         all_steps = [*traced.steps, *traced.backward]
-        written = {owners[slot] for step in all_steps if step.writes for slot in step.results if slot is not None}
+        written = written_owners(all_steps, self.memory)
         results = {owners[result.slot] for result in self.results if result.slot is not None}
         at_no_cost = [slot for slot in self.kept if owners[slot] in results]
         choice = Recomputing(traced.steps, written, inputs | set(at_no_cost), self.memory)
@@ -363,6 +363,7 @@ def differs(variant: Variant, traced: Traced, leaves: list[Any]) -> str | None:
         found = variant.run_forward(leaves)
         if any(not _same(owner, values) for owner, values in after):
             return "what it writes"
+        gradient = _other_gradient(variant, trace.values, found, leaves)
     finally:
         for owner, values in after:
             np.copyto(owner, values)
@@ -371,7 +372,27 @@ def differs(variant: Variant, traced: Traced, leaves: list[Any]) -> str | None:
     for slot in variant.forward_outputs:
         if not _same(found[slot].detach().numpy(), trace.values[slot].detach().numpy()):
             return f"value %{slot}"
+    return gradient
+
+
+def _other_gradient(variant: Variant, values: list[Tensor], found: dict[int, Any], leaves: list[Any]) -> str | None:
+    """What the backward gives otherwise than the traced run did, for gradients that are all one; parts of a sum may
+    have been added in another order."""
+    if variant.backward is None:
+        return None
+    given = [*[values[slot] for slot in variant.cotangents], *[found[slot] for slot in variant.kept]]
+    got = variant.backward.run((*given, *values_of(variant.backward_sources, leaves)))
+    for slot, gradient in zip(variant.wanted_slots, got):
+        if not _close(array_behind(gradient), array_behind(values[slot])):
+            return f"gradient %{slot}"
     return None
+
+
+def _close(found: Any, expected: Any) -> bool:
+    tolerance = 1e-6 if expected.dtype.char in "dD" else 1e-2 if expected.dtype.char in "fF" else 0.1
+    with np.errstate(all="ignore"):
+        are_finite = np.isfinite(found) & np.isfinite(expected)
+        return bool(np.all(~are_finite | (np.abs(found - expected) <= tolerance * (1 + np.abs(expected)))))
 
 
 def _same(found: Any, expected: Any) -> bool:

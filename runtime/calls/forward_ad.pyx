@@ -14,7 +14,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
-from gradsmith.runtime.batching.batch cimport batch_of, is_batched, slice_of_array
+from gradsmith.runtime.batching.batch cimport batch_of, current_trace, is_batched, slice_of_array
 from gradsmith.runtime.calls.tangent_layout cimport (
     copied_like,
     fitting,
@@ -309,6 +309,9 @@ cdef TensorBase alias_of(TensorBase t):
     """See Note [Dual numbers are aliases]."""
     cdef TensorBase alias = share_version(t, <object>t.array)
     cdef AliasBackward0 node
+    cdef object trace = current_trace()
+    if trace is not None and not is_batched(t):
+        trace.slot(t)  # which the alias then shares, so that the program reads what `t` shows, and has its gradient
     if grad_enabled() and requires_grad(t):
         node = AliasBackward0.__new__(AliasBackward0)
         node.init(1, 0, 0)

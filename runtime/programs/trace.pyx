@@ -271,6 +271,8 @@ cdef class Trace(VmapLevel):
                 )
             if found < self.n_inputs and id(t) in self.leaves:
                 self.aliased[found] = t
+            if t.flags & REQUIRES_GRAD and found in self.captured and not self.captured[found].requires_grad:
+                self.captured[found] = t  # the leaf itself, in the place of another tensor that shows its array
             return found
         slot = self.new_slot(t)
         if <int>((t.flags & MADE_IN_CALL) >> BIRTH_SHIFT) >= self.depth:

@@ -3,6 +3,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
+from gradsmith.runtime.batching.batch cimport current_trace, is_batched
 from gradsmith.runtime.calls.arguments cimport (
     as_int_or_none,
     as_int_tuple,
@@ -53,6 +54,17 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+
+cdef int expect_untraced_data(TensorBase self, TensorBase value) except -1:
+    """Refuse that a tensor from outside of a trace goes on with the memory of another one, which later runs would not see."""
+    cdef object trace = current_trace()
+    if trace is None or is_batched(self) or self.array == value.array or self.flags & MADE_IN_CALL:
+        return 0
+    raise trace.call.error(
+        f"the memory of a tensor of shape {list(self.shape)} that the function captures is exchanged by an assignment to `.data`. "
+        "Write to it instead: x.data.copy_(new), or x.copy_(new) under no_grad()"
+    )
 
 
 cdef class Variable(TensorBase):
@@ -150,7 +162,10 @@ cdef class Variable(TensorBase):
     def data(self):
         """The same memory without the history; writes through it are not counted."""
         cdef TensorBase result = wrap(<object>self.array)
+        cdef object trace = current_trace()
         result.flags = self.flags & INFERENCE | result.flags & MADE_IN_CALL
+        if trace is not None and not is_batched(self):
+            trace.slot(self)  # so that what is written through the result is written to this tensor in each run
         return result
 
     @data.setter
@@ -166,6 +181,7 @@ cdef class Variable(TensorBase):
                 f"data of a tensor on device '{self.device}' that requires gradients cannot be set to a tensor on "
                 f"'{value.device}'"
             )
+        expect_untraced_data(self, <TensorBase>value)
         replace_array(self, <object>(<TensorBase>value).array)
         renew_accumulator(self)
 

@@ -41,6 +41,11 @@ def needed_steps(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) 
     return kept[::-1]
 
 
+def written_owners(steps: Iterable[Step], memory: Memory) -> set[int]:
+    """Owners of memory that a step writes."""
+    return {memory.owners[slot] for step in steps if step.writes for slot in step.results if slot is not None}
+
+
 def make_program(steps: list[Step], inputs: Sequence[int], outputs: Sequence[int], memory: Memory) -> Program:
     """A program of the steps: rooms for what stays inside of it, blocks of what needs no Python, loops in these."""
     plan = _Plan(steps, inputs, outputs, memory.seen_from(inputs, steps))

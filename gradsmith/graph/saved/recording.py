@@ -8,8 +8,8 @@ from typing import Any
 
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.plans.memory import Memory
-from gradsmith.compiler.plans.plan import needed_steps
-from gradsmith.compiler.tracing import Caller, NoGradient, Source, Traced, trace_call
+from gradsmith.compiler.plans.plan import needed_steps, written_owners
+from gradsmith.compiler.tracing import Caller, NoGradient, Source, Traced, at_hand_for_backward, trace_call
 from gradsmith.generated.tensor import Tensor
 from gradsmith.graph.saved import trees
 from gradsmith.graph.saved.document import Argument, Backward, Call, Document, Kind, Result, Stored, kind_of
@@ -92,7 +92,7 @@ class Recording:
         """Values of the forward that the backward reads."""
         made = {slot for step in self.backward for slot in step.results if slot is not None and not step.writes}
         read = {slot for step in self.backward for slot in step.reads} | set(self.gradients)
-        inputs = {source.slot for source in self.traced.sources}
+        inputs = at_hand_for_backward(self.traced, self.memory)
         return sorted(read - made - inputs - set(self.traced.cotangents))
 
     def _arguments(self) -> tuple[Argument, ...]:
@@ -127,8 +127,7 @@ class Recording:
 
     def _written(self) -> set[int]:
         """Owners of memory that a step writes."""
-        steps = [*self.forward, *self.backward]
-        return {self.memory.owners[slot] for step in steps if step.writes for slot in step.results if slot is not None}
+        return written_owners([*self.forward, *self.backward], self.memory)
 
     def _calls(self, steps: Sequence[Step]) -> tuple[Call, ...]:
         return tuple([self._call(step) for step in steps])

@@ -1,0 +1,172 @@
+"""What a function reads, writes and gives from outside of itself: in each call what eager does."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith import func, nn
+from gradsmith.compiler import TraceError
+from gradsmith.compiler.variant import Variant
+from gradsmith.nn.utils.rnn import pack_sequence
+
+CALLS = 3
+
+
+def numbers(*shape: int, seed: int = 0) -> Any:
+    return gs.tensor(np.random.default_rng(seed).standard_normal(shape))
+
+
+def ones() -> Any:
+    return gs.ones(3, dtype=gs.float64)
+
+
+# ---- results
+
+
+def test_results_that_no_step_reads() -> None:
+    """A tensor from outside, one over an array, and one of the function's own."""
+    array, outside = np.arange(3.0), numbers(2)
+    compiled = gs.compile(lambda x: (x + 1, outside, gs.from_numpy(array), gs.from_numpy(np.array([5]))))
+    for number in range(CALLS):
+        array[0] = number
+        found = compiled(gs.ones(2))
+        assert found[1] is outside
+        assert found[2].tolist() == [number, 1, 2]
+        assert found[3].tolist() == [5]
+
+
+def test_packed_sequences() -> None:
+    compiled = gs.compile(lambda a, b: pack_sequence([a, b]))
+    for seed in range(CALLS):
+        a, b = numbers(3, 2, seed=seed), numbers(2, 2, seed=seed)
+        found, expected = compiled(a, b), pack_sequence([a, b])
+        assert gs.equal(found.data, expected.data)
+        assert found.batch_sizes.tolist() == [2, 2, 1]
+
+
+# ---- gradients
+
+
+def nested(transform: Callable[..., Any]) -> Callable[..., Any]:
+    return transform(transform(lambda x: (x.sin() * x.exp() + x**3).sum()))
+
+
+def along_ones(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x: func.jvp(f, (x,), (gs.ones_like(x),))[1]
+
+
+@pytest.mark.parametrize(
+    "function", [func.hessian(lambda x: (x**3).sum()), nested(func.jacfwd), nested(func.jacrev), nested(along_ones)]
+)
+def test_third_derivatives_through_what_the_forward_writes(function: Any) -> None:
+    """Forward mode fills tangents with what it was given: the backward reads them as they are then, not as zeros."""
+    compiled = gs.compile(lambda x: function(x) * 1)
+    for seed in range(CALLS):
+        found, expected = numbers(3, seed=seed).requires_grad_(), numbers(3, seed=seed).requires_grad_()
+        compiled(found).sum().backward()
+        function(expected).sum().backward()
+        assert gs.allclose(found.grad, expected.grad)
+    assert len(compiled.programs) == 1
+
+
+def loss(w: Any, x: Any) -> Any:
+    return (w * x).sin().sum()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda w, x: func.grad(loss)(w, x).sum(),
+        lambda w, x: func.jvp(lambda one: loss(one, x), (w,), (x,))[1],
+        lambda w, x: func.vjp(lambda one: loss(one, x), w)[1](gs.tensor(1.0, dtype=gs.float64))[0].sum(),
+        lambda w, x: (w.data * w * x).sum(),
+    ],
+    ids=["grad", "jvp", "vjp", "data"],
+)
+def test_gradients_of_captured_leaves_that_are_seen_by_another_name(function: Any) -> None:
+    w = numbers(3).requires_grad_()
+    compiled = gs.compile(lambda x: function(w, x))
+    for seed in range(CALLS):
+        gradients = []
+        for run in (compiled, lambda x: function(w, x)):
+            w.grad, x = None, numbers(3, seed=seed).requires_grad_()
+            run(x).backward()
+            gradients.append((w.grad, x.grad))
+        for found, expected in zip(*gradients):
+            assert gs.allclose(found, expected)
+    assert len(compiled.programs) == 1
+
+
+def test_one_step_of_a_learner_that_learns() -> None:
+    """Without any argument that requires a gradient."""
+    model = nn.Linear(3, 2).double()
+    params = dict(model.named_parameters())
+
+    def error(params: Any, x: Any) -> Any:
+        return (func.functional_call(model, params, (x,)) ** 2).mean()
+
+    def step(x: Any) -> Any:
+        slopes = func.grad(error)(params, x)
+        return error({name: one - 0.1 * slopes[name] for name, one in params.items()}, x)
+
+    compiled = gs.compile(step)
+    for seed in range(CALLS):
+        gradients = []
+        for run in (compiled, step):
+            model.zero_grad()
+            run(numbers(5, 3, seed=seed)).backward()
+            gradients.append([one.grad for one in model.parameters()])
+        assert all(map(gs.allclose, *gradients))
+    assert len(compiled.programs) == 1
+
+
+def test_a_backward_that_gives_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = Variant.__init__
+
+    def spoiled(self: Any, *args: Any) -> None:
+        make(self, *args)
+        self.wanted_slots = self.wanted_slots[::-1]
+
+    monkeypatch.setattr(Variant, "__init__", spoiled)
+    compiled = gs.compile(lambda x, y: (x * y).sum())
+    x, y = numbers(3).requires_grad_(), numbers(3, seed=1).requires_grad_()
+    with pytest.warns(UserWarning, match="does not repeat the run that it was made from .gradient %"):
+        compiled(x, y)
+    compiled(x, y).backward()
+    assert gs.equal(x.grad, y.detach())
+
+
+# ---- writes
+
+
+def averaged(target: Any) -> Callable[[Any], Any]:
+    def step(x: Any) -> Any:
+        target.data.copy_(target.data * 0.5 + x)
+        target.data[0] = 7
+        return x * 2
+
+    return step
+
+
+def test_writes_through_data_of_what_is_captured() -> None:
+    found, expected = ones(), ones()
+    compiled, step = gs.compile(averaged(found)), averaged(expected)
+    for seed in range(CALLS):
+        compiled(numbers(3, seed=seed))
+        step(numbers(3, seed=seed))
+        assert gs.equal(found, expected)
+
+
+def test_data_that_is_exchanged_is_refused() -> None:
+    target = ones()
+
+    def step(x: Any) -> Any:
+        target.data = target.data - x
+        return x * 2
+
+    with pytest.raises(TraceError, match=r"x\.data\.copy_\(new\).*target\.data = target\.data - x"):
+        gs.compile(step)(ones())
+    assert target.tolist() == [1, 1, 1]
