@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.generated import embedding as rows_of
-from gradsmith.generated import gather, where
+from gradsmith.generated import gather, index_reduce, isnan, searchsorted, where
 from gradsmith.generated.embeddings import rows_summed
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.tables import place_of_padding, shorten_rows
 from gradsmith.runtime.arrays.functions.draws.categories import first_greatest
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.graph.tensor import array_behind
-from gradsmith.runtime.tensors.factories.creation import arange, from_numpy, zeros
+from gradsmith.runtime.tensors.factories.creation import arange, from_numpy, full, zeros
 from gradsmith.runtime.tensors.queries import is_tensor
 
 if TYPE_CHECKING:
@@ -25,12 +26,16 @@ _MODES = ("sum", "mean", "max")
 
 
 class Bags(NamedTuple):
-    """Which rows are asked for, in which of `number` bags each is, and what it is multiplied by."""
+    """Which rows are asked for, in which of `number` bags each is, and what it is multiplied by.
+
+    Where values decide no shapes, see `_is_by_ops`, rows that belong to no bag are in one more, which is left out.
+    """
 
     rows: Tensor
     bags: Tensor
     number: int
     factors: Tensor | None
+    more: int = 0  # one where there is one more bag
 
 
 def embedding_bag(
@@ -83,7 +88,7 @@ def embedding_bag(
     NotImplementedError
         `per_sample_weights` for means or maxima.
     RuntimeError
-        `offsets` do not begin with 0, descend, or go beyond `input`.
+        `offsets` do not begin with 0, descend, or go beyond `input`; a compiled function names an index instead.
 
     Examples
     --------
@@ -97,16 +102,25 @@ def embedding_bag(
     _expect_tensors(input, weight, offsets, per_sample_weights)
     _expect_options(mode, scale_grad_by_freq, sparse, per_sample_weights)
     padding = place_of_padding("embedding_bag", padding_idx, weight)
-    found = _without_padding(_bags(input, offsets, per_sample_weights, include_last_offset), padding)
+    by_ops = _is_by_ops(input, weight, offsets, per_sample_weights)
+    if by_ops:
+        found = _with_padding_apart(_bags_by_ops(input, offsets, per_sample_weights, include_last_offset), padding)
+    else:
+        found = _without_padding(_bags(input, offsets, per_sample_weights, include_last_offset), padding)
     if max_norm is not None:
-        shorten_rows(weight, found.rows, max_norm, norm_type)
-    rows = rows_of(weight, found.rows, -1, scale_grad_by_freq, sparse)
+        shorten_rows(weight, input, max_norm, norm_type)
+    rows = rows_of(weight, found.rows, padding if by_ops else -1, scale_grad_by_freq, sparse)
     if mode == "max":
-        return _greatest(rows, found)
+        return _greatest_by_ops(rows, found) if by_ops else _greatest(rows, found)
     if found.factors is not None:
         rows = rows * found.factors.unsqueeze(1)
-    total = rows_summed(rows, found.bags, found.number)
+    total = _without_more(rows_summed(rows, found.bags, found.number + found.more), found)
     return total / _sizes(found, rows).unsqueeze(1) if mode == "mean" else total
+
+
+def _is_by_ops(*tensors: Tensor | None) -> bool:
+    """Within `vmap` and `compile`, where the elements of tensors decide nothing in Python."""
+    return is_tracing() or any(one is not None and is_batched_tensor(one) for one in tensors)
 
 
 def _expect_tensors(input: Any, weight: Any, offsets: Any, factors: Any) -> None:
@@ -139,19 +153,42 @@ def _expect_options(mode: str, by_frequency: bool, sparse: bool, factors: Tensor
 
 def _bags(input: Tensor, offsets: Tensor | None, factors: Tensor | None, include_last: bool) -> Bags:
     if input.ndim == 2:
-        if offsets is not None:
-            raise ValueError("embedding_bag(): if input is 2D, then offsets has to be None: each row is a bag")
-        count, size = input.shape
-        bags = arange(count, device=input.device).unsqueeze(1).expand(count, size).reshape(-1)
-        return Bags(input.reshape(-1), bags, count, None if factors is None else factors.reshape(-1))
-    if input.ndim != 1:
-        raise ValueError(f"embedding_bag(): input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
-    if offsets is None or offsets.ndim != 1:
-        raise ValueError("embedding_bag(): if input is 1D, offsets has to be a 1D Tensor")
+        return _bags_of_rows(input, offsets, factors)
+    offsets = _expect_offsets(input, offsets)
     sizes = _sizes_between(array_behind(offsets).astype(np.int64), input.shape[0], include_last)
     bags = from_numpy(np.repeat(np.arange(sizes.size), sizes))
     total = bags.shape[0]  # fewer than there are where the last offset says so
     return Bags(input[:total], bags, sizes.size, None if factors is None else factors[:total])
+
+
+def _bags_of_rows(input: Tensor, offsets: Tensor | None, factors: Tensor | None) -> Bags:
+    if offsets is not None:
+        raise ValueError("embedding_bag(): if input is 2D, then offsets has to be None: each row is a bag")
+    count, size = input.shape
+    bags = arange(count, device=input.device).unsqueeze(1).expand(count, size).reshape(-1)
+    return Bags(input.reshape(-1), bags, count, None if factors is None else factors.reshape(-1))
+
+
+def _expect_offsets(input: Tensor, offsets: Tensor | None) -> Tensor:
+    if input.ndim != 1:
+        raise ValueError(f"embedding_bag(): input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    if offsets is None or offsets.ndim != 1:
+        raise ValueError("embedding_bag(): if input is 1D, offsets has to be a 1D Tensor")
+    return offsets
+
+
+def _bags_by_ops(input: Tensor, offsets: Tensor | None, factors: Tensor | None, include_last: bool) -> Bags:
+    """The same for any elements of `offsets`; those that are wrong make an index that no bag has."""
+    if input.ndim == 2:
+        return _bags_of_rows(input, offsets, factors)
+    offsets = _expect_offsets(input, offsets)
+    end, count = input.shape[0], offsets.shape[0]
+    if not count:
+        _sizes_between(np.empty(0, np.int64), end, include_last)
+        return Bags(input, input, 0, factors)
+    is_right = (offsets[0] == 0) & (offsets[-1] <= end) & (offsets[1:] >= offsets[:-1]).all()
+    bags = searchsorted(offsets, arange(end, dtype=offsets.dtype), right=True) - 1
+    return Bags(input, where(is_right, bags, -1), count - include_last, factors, int(include_last))
 
 
 def _sizes_between(offsets: Array, end: int, include_last: bool) -> Array:
@@ -181,10 +218,21 @@ def _without_padding(found: Bags, padding: int) -> Bags:
     return Bags(found.rows[kept], found.bags[kept], found.number, factors)
 
 
+def _with_padding_apart(found: Bags, padding: int) -> Bags:
+    if padding < 0:
+        return found
+    return found._replace(bags=where(found.rows == padding, found.number, found.bags), more=1)
+
+
 def _sizes(found: Bags, rows: Tensor) -> Tensor:
     """How many rows each bag has; one where it has none."""
     ones = zeros(found.bags.shape, dtype=rows.dtype, device=rows.device) + 1
-    return zeros(found.number, dtype=rows.dtype, device=rows.device).index_add(0, found.bags, ones).clamp_min(1)
+    counted = zeros(found.number + found.more, dtype=rows.dtype, device=rows.device).index_add(0, found.bags, ones)
+    return _without_more(counted, found).clamp_min(1)
+
+
+def _without_more(each: Tensor, found: Bags) -> Tensor:
+    return each[: found.number] if found.more else each
 
 
 def _greatest(rows: Tensor, found: Bags) -> Tensor:
@@ -199,3 +247,16 @@ def _greatest(rows: Tensor, found: Bags) -> Tensor:
     ends = np.cumsum(np.bincount(array_behind(found.bags), minlength=found.number))
     first = from_numpy(first_greatest(values if values.itemsize > 2 else values.astype(np.float32), ends))
     return where(first >= 0, gather(rows, 0, first.clamp_min(0)), 0)
+
+
+def _greatest_by_ops(rows: Tensor, found: Bags) -> Tensor:
+    """The same for any elements of `found.bags`."""
+    end, shape = rows.shape[0], (found.number + found.more, rows.shape[1])
+    if not end:
+        return zeros(found.number, rows.shape[1], dtype=rows.dtype) + rows.sum()
+    values = rows.detach()
+    greatest = index_reduce(full(shape, -np.inf, dtype=rows.dtype), 0, found.bags, values, "amax")
+    is_greatest = (values == greatest.index_select(0, found.bags)) | isnan(values)
+    places = where(is_greatest, arange(end).unsqueeze(1), end)
+    first = _without_more(index_reduce(full(shape, end, dtype=places.dtype), 0, found.bags, places, "amin"), found)
+    return where(first < end, gather(rows, 0, first.clamp_max(end - 1)), 0)

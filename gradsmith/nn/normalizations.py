@@ -23,7 +23,7 @@ def batch_norm(
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     training: bool = False,
-    momentum: float = 0.1,
+    momentum: float | Tensor = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
     """Elements less the mean of their channel, divided by its standard deviation; then scaled and shifted.
@@ -39,8 +39,8 @@ def batch_norm(
         A factor and a term for each channel.
     training : bool, optional
         Take the statistics of the input.
-    momentum : float, optional
-        The share of the input in the running statistics.
+    momentum : float or Tensor, optional
+        The share of the input in the running statistics, or a tensor of one number.
     eps : float, optional
         What is added to variances.
 
@@ -277,7 +277,7 @@ def _per_channel(values: Tensor, input: Tensor) -> Tensor:
 
 def _by_own_statistics(
     input: Tensor, dims: Sequence[int], count: int, running_mean: Tensor | None, running_var: Tensor | None,
-    weight: Tensor | None, bias: Tensor | None, momentum: float, eps: float,
+    weight: Tensor | None, bias: Tensor | None, momentum: float | Tensor, eps: float,
 ) -> Tensor:  # fmt: skip
     """The result, with mean and variance along the dimensions; the running ones are a step on then."""
     factor, term = (None if each is None else _per_channel(each, input) for each in (weight, bias))
@@ -289,10 +289,14 @@ def _by_own_statistics(
     return values
 
 
-def _go_on(running: Tensor | None, found: Tensor, channels: int, momentum: float) -> None:
-    if running is not None:
-        of_channels = found.reshape(-1, channels).mean(0)
-        running.mul_(1 - momentum).add_(of_channels.to(running.dtype), alpha=momentum)
+def _go_on(running: Tensor | None, found: Tensor, channels: int, momentum: float | Tensor) -> None:
+    if running is None:
+        return
+    of_channels = found.reshape(-1, channels).mean(0).to(running.dtype)
+    if isinstance(momentum, Tensor):  # of a batch normalization that averages over all batches; a program computes it
+        running.mul_(1 - momentum).add_(of_channels * momentum)
+    else:
+        running.mul_(1 - momentum).add_(of_channels, alpha=momentum)
 
 
 def _applied(

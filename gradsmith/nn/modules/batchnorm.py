@@ -12,7 +12,7 @@ from gradsmith.nn import init
 from gradsmith.nn.modules.lazy import LazyModuleMixin
 from gradsmith.nn.modules.module import Module
 from gradsmith.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter
-from gradsmith.runtime.arrays.dtypes import int64
+from gradsmith.runtime.arrays.dtypes import float64, int64
 from gradsmith.runtime.tensors.factories.creation import empty, ones, zeros
 
 __all__ = [
@@ -133,16 +133,16 @@ class _BatchNorm(_NormBase):
         return self._normalized(input, mean, variance, by_batch, momentum)
 
     def _normalized(
-        self, input: Tensor, mean: Tensor | None, variance: Tensor | None, by_batch: bool, momentum: float
+        self, input: Tensor, mean: Tensor | None, variance: Tensor | None, by_batch: bool, momentum: float | Tensor
     ) -> Tensor:
         return F.batch_norm(input, mean, variance, self.weight, self.bias, by_batch, momentum, self.eps)
 
-    def _counted(self) -> float:
-        """Count one more batch; the part that it has in the running statistics."""
+    def _counted(self) -> float | Tensor:
+        """Count one more batch; the part that it has in the running statistics, a tensor where that depends on them."""
         if self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
             if self.momentum is None:
-                return 1.0 / float(self.num_batches_tracked)
+                return 1.0 / self.num_batches_tracked.to(float64)
         return self.momentum or 0.0
 
 
@@ -269,7 +269,7 @@ class SyncBatchNorm(_BatchNorm):
         self.process_group = process_group
 
     def _normalized(
-        self, input: Tensor, mean: Tensor | None, variance: Tensor | None, by_batch: bool, momentum: float
+        self, input: Tensor, mean: Tensor | None, variance: Tensor | None, by_batch: bool, momentum: float | Tensor
     ) -> Tensor:
         world = sys.modules.get("gradsmith.distributed.world")  # not imported by programs of one process
         if world is None or not (by_batch and self.training and world.is_initialized()):

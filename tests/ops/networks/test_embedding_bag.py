@@ -146,3 +146,29 @@ def test_what_is_no_tensor():
     for given in ((None, gs.tensor(TABLE)), (gs.tensor([0]), TABLE), (gs.tensor([0]), gs.tensor(TABLE), [0])):
         with pytest.raises(TypeError, match="must be Tensor"):
             F.embedding_bag(*given)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("padding", [None, 2])
+def test_bags_of_each_slice(mode, padding):
+    """Offsets and indices that differ from slice to slice, of which Python knows none."""
+    indices, offsets = RNG.integers(0, 9, (3, 8)), np.array([[0, 3, 3, 6], [0, 0, 0, 0], [0, 1, 8, 8]])
+
+    def bags(rows, starts):
+        return F.embedding_bag(rows, gs.tensor(TABLE), starts, mode=mode, padding_idx=padding)
+
+    with pytest.warns(UserWarning, match="no batching rule"):
+        found = gs.vmap(bags)(gs.tensor(indices), gs.tensor(offsets))
+    expected = gs.stack([bags(gs.tensor(rows), gs.tensor(starts)) for rows, starts in zip(indices, offsets)])
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-14)
+
+
+def test_all_rows_that_are_named_are_shortened():
+    """As in PyTorch, those of the padding and after the last offset too."""
+    table = gs.tensor([[3.0, 4.0], [0.0, 2.0], [8.0, 6.0], [1.0, 0.0]])
+    found = F.embedding_bag(
+        gs.tensor([0, 1, 2]), table, gs.tensor([0, 2]), max_norm=1.0, mode="sum", padding_idx=1,
+        include_last_offset=True,
+    )  # fmt: skip
+    np.testing.assert_allclose(found.numpy(), [[0.6, 0.8]], rtol=1e-6)
+    np.testing.assert_allclose(table.numpy(), [[0.6, 0.8], [0, 1], [0.8, 0.6], [1, 0]], rtol=1e-6)
