@@ -315,7 +315,7 @@ def _packed_arguments(
             f"{cell.name}(): batch_sizes are a vector of whole numbers, but got {batch_sizes.dtype.name} of size "
             f"{list(batch_sizes.shape)}"
         )
-    sizes = [int(n) for n in batch_sizes.tolist()]
+    sizes = batch_sizes.numpy().tolist()
     layout = _Layout(sizes, bool(has_biases), num_layers, dropout, bool(train), bool(bidirectional))
     if sum(sizes) != data.shape[0]:
         raise RuntimeError(f"{cell.name}(): batch_sizes {sizes} do not add up to the {data.shape[0]} rows of the data")

@@ -6,6 +6,7 @@ from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated import embedding as rows_of
 from gradsmith.generated import norm, where
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, trace_of_thread
 
 __all__ = ["embedding", "one_hot"]
 
@@ -100,6 +101,10 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """
     if input.dtype != "int64":
         raise RuntimeError(f"one_hot(): is only applicable to index tensor of type int64, but got {input.dtype}")
+    if is_tracing() and num_classes == -1:
+        raise trace_of_thread().call.error(
+            "one_hot() without num_classes makes as many columns as the greatest element says; give num_classes"
+        )
     _expect_classes(input, num_classes)
     count = num_classes if num_classes > 0 else int(input.max().item()) + 1
     return input.new_zeros((*input.shape, count)).scatter_(-1, input.unsqueeze(-1), 1)
@@ -114,6 +119,8 @@ def _expect_classes(input: Tensor, num_classes: int) -> None:
         if num_classes == -1:
             raise RuntimeError("one_hot(): Can not infer total number of classes from empty tensor; give num_classes")
         return
+    if is_batched_tensor(input) or is_tracing():
+        return  # scatter_() finds what is no class
     if (input < 0).any():
         raise RuntimeError("one_hot(): Class values must be non-negative")
     if num_classes > 0 and (input >= num_classes).any():

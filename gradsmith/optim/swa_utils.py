@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
 import itertools
 import math
@@ -14,6 +15,8 @@ from gradsmith.names.missing import missing_attribute
 from gradsmith.optim.lr_scheduler.base import LRScheduler, Rate, one_for_each_group
 from gradsmith.optim.optimizer import Optimizer
 from gradsmith.runtime.arrays.dtypes import int64
+from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.programs.python_calls import traced_update
 from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.runtime.tensors.factories.creation import tensor
 
@@ -168,6 +171,10 @@ def _averaged_model() -> Any:
         @no_grad()
         def update_parameters(self, model: Any) -> None:
             """Take the parameters of `model` into the averages; the first time they are copied."""
+            if is_tracing():
+                own = [*self.module.parameters(), *self.module.buffers(), self.n_averaged]
+                read = [*model.parameters(), *model.buffers()]
+                return traced_update(functools.partial(self.update_parameters, model), read, own)
             averages, values = (_tensors_of(m, self.use_buffers) for m in (self.module, model))
             values = [value.to(average.device) for average, value in zip(averages, values)]
             count = self.n_averaged.item()

@@ -31,7 +31,7 @@ def _of_noise(
 ) -> tuple[list[Any], Tensor]:
     """The parameters, and noise of the shape of the result."""
     values, shape, found = parameters(op, size, *given, dtype=dtype)
-    return values, noise(op, lambda source, sizes: getattr(source, method)(size=sizes), shape, found, generator)
+    return values, noise(op, method, shape, found, generator=generator)
 
 
 def random(size: Size = None, *, dtype: DTypeLike | None = None, generator: Generator | None = None) -> Tensor:
@@ -223,7 +223,7 @@ def wald(
     require("wald", mean > 0, "mean <= 0")
     require("wald", scale > 0, "scale <= 0")
     (mean, scale), z = _of_noise("wald", "standard_normal", size, (mean, scale), dtype, generator)
-    u = noise("wald", lambda source, sizes: source.random(size=sizes), z.shape, z.dtype, generator)
+    u = noise("wald", "random", z.shape, z.dtype, generator=generator)
     half = square(z) * mean / (scale * 2)
     # The smaller solution as the inverse of the greater one: no difference of large numbers.
     greater = 1 + half + sqrt(half * (half + 2))

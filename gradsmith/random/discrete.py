@@ -133,7 +133,7 @@ def multinomial(n: Any, pvals: Any, size: Size = None, *, generator: Generator |
     def draw(source: np.random.Generator, sizes: tuple[int, ...]) -> Any:
         return source.multinomial(trials, chances, sizes[:-1])
 
-    return noise("multinomial", draw, (*shape, chances.shape[-1]), np.int64, generator)
+    return noise("multinomial", draw, (*shape, chances.shape[-1]), np.int64, generator=generator)
 
 
 def multivariate_hypergeometric(
@@ -183,7 +183,7 @@ def multivariate_hypergeometric(
     def draw(source: Any, sizes: tuple[int, ...]) -> Any:
         return source.multivariate_hypergeometric(things, int(taken), sizes[:-1], method=method)
 
-    return noise(op, draw, (*shape, len(things)), np.int64, generator)
+    return noise(op, draw, (*shape, len(things)), np.int64, generator=generator)
 
 
 def bytes(length: int, *, generator: Generator | None = None) -> Any:

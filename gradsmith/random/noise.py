@@ -14,6 +14,7 @@ from gradsmith.runtime.arrays.dtypes import as_dtype, get_default_dtype
 from gradsmith.runtime.batching.levels import Draws
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.tensors.factories.creation import as_size, on_meta, tensor
+from gradsmith.runtime.tensors.factories.in_traces import drawn_in_each_run
 from gradsmith.runtime.tensors.factories.random import Generator, as_generator_or_none, numpy_generator
 from gradsmith.runtime.tensors.queries import is_tensor
 
@@ -74,21 +75,27 @@ def require(op: str, condition: Any, wanted: str) -> None:
         raise ValueError(f"{op}(): {wanted}")
 
 
+@drawn_in_each_run
 def noise(
     op: str,
-    draw: Callable[[np.random.Generator, tuple[int, ...]], Any],
+    draw: str | Callable[[np.random.Generator, tuple[int, ...]], Any],
     shape: Sequence[int],
     dtype: Any,
-    generator: Generator | None,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
-    """A tensor of random numbers without history; other ones for each slice of `vmap` where these are to differ."""
+    """A tensor of random numbers without history; other ones for each slice of `vmap` where these are to differ.
+
+    `draw` is a function of NumPy's generator and sizes, or the name of one of its methods that needs nothing else.
+    """
     source = as_generator_or_none(generator, op, "generator", 1)
     draws = Draws(op)
     sizes = (*draws.sizes, *shape)
     if on_meta(None, op):
         return draws.batched(from_array(array_without_data(sizes, np.dtype(dtype))))
-    found = np.asarray(draw(numpy_generator(source), sizes)).astype(dtype, copy=False)
-    return draws.batched(from_array(found))
+    numbers = numpy_generator(source)
+    found = getattr(numbers, draw)(size=sizes) if isinstance(draw, str) else draw(numbers, sizes)
+    return draws.batched(from_array(np.asarray(found).astype(dtype, copy=False)))
 
 
 def counts(op: str, name: str, size: Size, *given: Any, generator: Generator | None = None) -> Tensor:

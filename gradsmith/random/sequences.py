@@ -14,7 +14,6 @@ from gradsmith.generated.decompositions import linalg_cholesky
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.continuous import standard_normal
 from gradsmith.random.noise import floating, noise
-from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.tensors.factories.creation import as_size, as_tensor
 from gradsmith.runtime.tensors.factories.random import randint, randperm
 from gradsmith.runtime.tensors.queries import is_tensor
@@ -77,7 +76,7 @@ def choice(
     """
     count = a.shape[axis] if is_tensor(a) else operator.index(a)
     shape = () if size is None else tuple(as_size("choice", (size,), {}))
-    chances = None if p is None else np.asarray(array_behind(p) if is_tensor(p) else p, np.float64)
+    chances = None if p is None else np.asarray(p.detach().numpy() if is_tensor(p) else p, np.float64)
 
     def draw(source: np.random.Generator, sizes: tuple[int, ...]) -> Any:
         if sizes == shape or replace:
@@ -86,7 +85,7 @@ def choice(
         rows = [source.choice(count, shape, replace, chances, shuffle=shuffle) for _ in range(batches)]
         return np.reshape(rows, sizes)
 
-    places = noise("choice", draw, shape, np.int64, generator)
+    places = noise("choice", draw, shape, np.int64, generator=generator)
     if not is_tensor(a):
         return places
     found = a.index_select(axis, places.reshape(-1))
@@ -105,7 +104,7 @@ def permuted(x: Tensor, *, axis: int | None = None, generator: Generator | None 
     """The elements of each row along an axis in an order of its own; without one, all elements."""
     if axis is None:
         return permutation(x.reshape(-1), generator=generator).reshape(x.shape)
-    even = noise("permuted", lambda source, sizes: source.random(sizes), x.shape, np.float64, generator)
+    even = noise("permuted", "random", x.shape, np.float64, generator=generator)
     return x.gather(axis, even.argsort(axis))
 
 

@@ -101,6 +101,11 @@ cdef class Batch:
         return self.physical
 
     @property
+    def is_traced(self):
+        """Does it stand for a value of a program, and not for slices?"""
+        return self.level.is_trace
+
+    @property
     def steps(self):
         """Distances between the elements of a slice, counted in elements."""
         return self.physical.stride()[0 if self.level.is_trace else 1 :]
@@ -176,6 +181,11 @@ cdef Batch batch_of(PyObject *array):
 
 cdef Batch open_batch_of(TensorBase t):
     cdef Batch batch = batch_of(t.array)
+    if not batch.level.is_open and batch.level.is_trace:
+        raise batch.level.call.error(
+            f"a tensor of shape {list(t.shape)} was made while the function was compiled, and is used after that. It stands for "
+            "a value within programs, and for nothing outside: have the function return it, or write it to a tensor, x.copy_(value)"
+        )
     if not batch.level.is_open:
         raise batch.level.call.error(
             f"a tensor of shape {list(t.shape)} is used after the call of the function that vmap mapped has ended. "

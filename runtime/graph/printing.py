@@ -22,7 +22,7 @@ from gradsmith.runtime.arrays.array import has_no_data
 from gradsmith.runtime.arrays.dtypes import bool_, default_complex_dtype, get_default_dtype, int64
 from gradsmith.runtime.graph.indexed_rows import indexed_rows
 from gradsmith.runtime.graph.tensor import array_behind
-from gradsmith.runtime.graph.tensor_api import data_of
+from gradsmith.runtime.graph.tensor_api import data_of, refused
 
 if TYPE_CHECKING:
     from gradsmith.runtime.graph.indexed_rows import IndexedRows
@@ -133,7 +133,10 @@ def _indexed_repr(tensor: Any, rows: IndexedRows) -> str:
 
 def _batched_repr(tensor: Any, prefix: str) -> str:
     """The data of all slices, and how many calls of `vmap` are around them."""
-    data, depth = data_of(array_behind(tensor)), 1
+    array = array_behind(tensor)
+    if array.base.is_traced:  # type: ignore[union-attr]
+        raise refused(array, "repr(), and so print(),")
+    data, depth = data_of(array), 1
     while has_no_data(array_behind(data)) and not data.is_meta:
         data, depth = data_of(array_behind(data)), depth + 1
     values = "..." if data.is_meta else _array_text(data.numpy(force=True), len(prefix))

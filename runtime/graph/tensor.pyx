@@ -160,7 +160,7 @@ cdef object array_with_data(TensorBase t, bint force):
     if is_batched_array(t.array):
         return api.known(array, "numpy()").copy()
     if api.when_read is not None:
-        api.when_read("numpy()")
+        api.when_read("numpy()", t)
     if is_meta(t.array):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!") if force else TypeError(
             "can't convert meta device type tensor to numpy: it has no data"

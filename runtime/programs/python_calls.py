@@ -5,7 +5,7 @@ What they know beside tensors, such as the number of steps, is Python's, so a pr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradsmith.runtime.batching.batch import trace_of_thread
@@ -38,5 +38,21 @@ def traced_step(step: Callable[..., Any], optimizer: Any, args: tuple[Any, ...],
 
 
 def traced_call(function: Callable[..., Any], *args: Any) -> None:
-    """Have a program call a function without tensors, for what it does in Python."""
-    trace_of_thread().call_of(lambda: function(*args), (), getattr(function, "__qualname__", "call"))
+    """Have a program call a function for what it does in Python; tensors among the arguments are those of each run."""
+
+    def run(*args: Any) -> None:
+        function(*args)
+
+    trace_of_thread().call_of(run, args, getattr(function, "__qualname__", "call"))
+
+
+def traced_update(function: Callable[..., Any], read: Iterable[Any], written: Iterable[Any]) -> None:
+    """Have a program call a function that reads some tensors, which are not among its arguments, and writes others."""
+    trace = trace_of_thread()
+    for tensor in written:
+        trace.wrote(tensor)
+
+    def run(*_: Any) -> None:
+        function()
+
+    trace.call_of(run, tuple(read), getattr(function, "__qualname__", "call"))

@@ -236,6 +236,13 @@ cdef class Trace(VmapLevel):
             return tensor
         return wrap(before if owner_of(array) is array else as_shown(before, owner_of(array), array))
 
+    cdef bint is_made_of_python(self, TensorBase tensor) except -1:
+        """Did the function make the tensor, which no op wrote to, out of Python's values or an array?"""
+        if <int>((tensor.flags & MADE_IN_CALL) >> BIRTH_SHIFT) < self.depth:
+            return False
+        owner = id(owner_of(<object>tensor.array))
+        return owner not in self.outside and owner not in self.changed
+
     def note_generator(self, generator):
         if not any([generator is known for known, _ in self.generators]):
             self.generators.append((generator, self.aside(generator.get_state, ())))
@@ -374,7 +381,7 @@ cdef object calling_line():
 cdef object trace_op(const BatchRule *rule, tuple operands, VmapLevel level, bint writes):
     cdef Trace trace = <Trace>level
     cdef str name = rule.name.decode()
-    if rule.method == by_values or (rule.method == by_indexing and not writes and has_mask(operands)):
+    if rule.method == by_values or (rule.method == by_indexing and not (writes or name == "index_put") and has_mask(operands)):
         raise trace.call.escape(f"{name}(), a result whose shape depends on values,")
     cdef tuple slots = trace.slots_of(operands)
     cdef tuple physicals = trace.physicals_of(operands)
@@ -562,10 +569,10 @@ cdef int touch_leaf(TensorBase leaf, bint is_read) except -1:
     return 0
 
 
-def refuse_read(str what):
-    """Raise the error for a value of a captured tensor or constant, which later runs would not ask for again."""
-    trace = current_trace()
-    if trace is not None:
+def refuse_read(str what, TensorBase tensor=None):
+    """Raise the error for a value of a captured tensor, which later runs would not ask for again."""
+    cdef Trace trace = <Trace>current_trace()
+    if trace is not None and (tensor is None or not trace.is_made_of_python(tensor)):
         raise trace.call.escape(what)
 
 

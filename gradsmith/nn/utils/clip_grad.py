@@ -12,6 +12,8 @@ from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated import stack
 from gradsmith.generated.linalg_namespace import vector_norm
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.programs.python_calls import traced_call
 from gradsmith.runtime.tensors.factories.creation import tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
@@ -57,13 +59,20 @@ def get_total_norm(
     with no_grad():
         norms = [vector_norm(one, norm_type) for one in listed]
         total = vector_norm(stack(norms), norm_type)
-    if error_if_nonfinite and not math.isfinite(total.item()):
+    if error_if_nonfinite and is_tracing():
+        traced_call(_expect_finite, total, norm_type)
+    elif error_if_nonfinite:
+        _expect_finite(total, norm_type)
+    return total
+
+
+def _expect_finite(total: Tensor, norm_type: float) -> None:
+    if not math.isfinite(total.item()):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it cannot be "
             "clipped. To disable this error and scale the gradients by the non-finite norm anyway, set "
             "`error_if_nonfinite=False`"
         )
-    return total
 
 
 def clip_grads_with_norm_(

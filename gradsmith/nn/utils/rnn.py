@@ -9,6 +9,7 @@ import numpy as np
 
 from gradsmith.generated import cat, index_select, reshape, select, stack, transpose
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, trace_of_thread
 from gradsmith.runtime.tensors.factories.creation import as_tensor, from_numpy
 
 __all__ = [
@@ -203,7 +204,7 @@ def pad_packed_sequence(
     """
     if not isinstance(sequence, PackedSequence):
         raise TypeError(f"pad_packed_sequence(): expected a PackedSequence, but got {type(sequence).__name__}")
-    sizes = sequence.batch_sizes.numpy().astype(np.intp)
+    sizes = _known("pad_packed_sequence", "batch_sizes", sequence.batch_sizes).astype(np.intp)
     _expect_packed(sequence, sizes)
     steps = len(sizes) if total_length is None else total_length
     if steps < len(sizes):
@@ -312,7 +313,7 @@ def unpad_sequence(
     [tensor([1, 2]), tensor([3, 4, 5])]
     """
     _expect_tensor("unpad_sequence", "padded_sequences", padded_sequences)
-    counts = [int(n) for n in as_tensor(lengths).reshape(-1).tolist()]
+    counts = [int(n) for n in _known("unpad_sequence", "lengths", as_tensor(lengths)).reshape(-1)]
     dim = 0 if batch_first else 1
     if padded_sequences.ndim < 2 or padded_sequences.shape[dim] != len(counts):
         raise ValueError(
@@ -365,7 +366,7 @@ def _lengths_of(lengths: Tensor | Sequence[int], steps_first: Tensor) -> np.ndar
         raise RuntimeError(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got {given.ndim}D {given.dtype.name} tensor"
         )
-    counts = given.numpy().astype(np.int64)
+    counts = _known("pack_padded_sequence", "lengths", given).astype(np.int64)
     steps, batch = steps_first.shape[:2]
     if not steps * batch:
         raise RuntimeError("Cannot pack empty tensors.")
@@ -382,6 +383,17 @@ def _lengths_of(lengths: Tensor | Sequence[int], steps_first: Tensor) -> np.ndar
             f"pack_padded_sequence(): a length of {counts.max()} is more than the {steps} steps there are"
         )
     return counts
+
+
+def _known(op: str, name: str, numbers: Tensor) -> np.ndarray[Any, Any]:
+    """The numbers, on which shapes depend; an error within `compile` where they differ from call to call."""
+    trace = trace_of_thread()
+    if trace is not None and is_batched_tensor(numbers) and trace.known_array(trace.slot(numbers)) is None:
+        raise trace.call.error(
+            f"{op}() makes shapes that depend on '{name}', a tensor of the compiled function. Give it a list of Python "
+            f"numbers ({name}.tolist() outside of the function): each list has a program of its own"
+        )
+    return numbers.numpy()
 
 
 def _batch_sizes(lengths: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -122,8 +122,7 @@ class LRScheduler:
             Deprecated: the number of the step to go to.
         """
         if is_tracing():
-            traced_call(self.step, *([] if epoch is None else [epoch]))
-            return
+            return traced_call(self.step, *([] if epoch is None else [epoch]))
         if self._step_count == 1:
             self._warn_of_order()
         self._step_count += 1

@@ -9,6 +9,8 @@ from typing import Any
 from gradsmith.optim.lr_scheduler.base import LRScheduler, put_value, values_of
 from gradsmith.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from gradsmith.optim.optimizer import Optimizer
+from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.programs.python_calls import traced_call
 
 
 class _Combined(LRScheduler):
@@ -108,6 +110,8 @@ class SequentialLR(_Combined):
 
     def step(self) -> None:  # type: ignore[override]
         """Set the rates of the next step, by the schedule whose turn it is."""
+        if is_tracing():
+            return traced_call(self.step)
         self.last_epoch += 1
         place = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[place]

@@ -7,6 +7,8 @@ from typing import Any
 
 from gradsmith.optim.lr_scheduler.base import LRScheduler, Rate, values_of
 from gradsmith.optim.optimizer import Optimizer
+from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.programs.python_calls import traced_call
 
 
 def _height(part: float) -> float:
@@ -118,6 +120,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         epoch : float, optional
             The number of the step to go to, which may be a fraction.
         """
+        if is_tracing():
+            return traced_call(self.step, epoch)
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from gradsmith.optim.lr_scheduler.base import EPOCH_WARNING, LRScheduler, put_value, require_optimizer, values_of
 from gradsmith.optim.optimizer import Optimizer
+from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.programs.python_calls import traced_call
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -93,6 +95,8 @@ class ReduceLROnPlateau(LRScheduler):
         epoch : int, optional
             Deprecated.
         """
+        if is_tracing():
+            return traced_call(self.step, metrics, epoch)
         current = float(metrics)
         if epoch is not None:
             warnings.warn(EPOCH_WARNING, UserWarning, stacklevel=2)

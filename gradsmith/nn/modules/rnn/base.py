@@ -171,7 +171,7 @@ class RNNBase(Module):
         return self._state_shape(input, batch_sizes, self._output_size)
 
     def _state_shape(self, input: Tensor, batch_sizes: Any, size: int) -> tuple[int, int, int]:
-        batch = input.shape[0 if self.batch_first else 1] if batch_sizes is None else int(batch_sizes[0])
+        batch = input.shape[0 if self.batch_first else 1] if batch_sizes is None else int(batch_sizes.numpy()[0])
         return (self.num_layers * self._directions, batch, size)
 
     def check_hidden_size(

@@ -1,0 +1,275 @@
+"""Code that depends on values, without Python that looks at them: programs do what eager does, for other values too."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+import gradsmith.distributions as dist
+import gradsmith.nn.functional as F
+from gradsmith import nn, optim
+from gradsmith.compiler import TraceError
+from gradsmith.nn.utils import clip_grad_norm_
+from gradsmith.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, unpad_sequence
+from gradsmith.optim import lr_scheduler, swa_utils
+
+CALLS = 4
+
+
+def numbers(*shape: int, seed: int = 0) -> Any:
+    return gs.tensor(np.random.default_rng(seed).standard_normal(shape))
+
+
+def arrays(found: Any) -> list[np.ndarray[Any, Any]]:
+    if isinstance(found, gs.Tensor):
+        return [found.detach().numpy().copy()]
+    return [array for one in found for array in arrays(one)]
+
+
+def expect_alike(function: Callable[..., Any], inputs: Callable[[int], Any], programs: int = 1) -> None:
+    """The bits of eager in each of some calls, and so many programs."""
+    compiled = gs.compile(function)
+    for seed in range(CALLS):
+        gs.manual_seed(seed)
+        found = arrays(compiled(*inputs(seed)))
+        gs.manual_seed(seed)
+        expected = arrays(function(*inputs(seed)))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert len(compiled.programs) == programs
+
+
+# ---- bags
+
+
+def rows_and_offsets(seed: int, include_last: bool = False) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    inner = np.sort(rng.integers(0, 10, 3))
+    return gs.tensor(rng.integers(0, 6, 9)), gs.tensor([0, *inner, *([8] if include_last else [])])
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"padding_idx": 1}, {"include_last_offset": True}, {"max_norm": 0.7, "padding_idx": -2}],
+    ids=["plain", "padding", "last", "norm"],
+)
+def test_bags(mode: str, options: Any) -> None:
+    """Also with offsets, and gradients of the table."""
+
+    def step(table: Any, rows: Any, offsets: Any) -> Any:
+        values = F.embedding_bag(rows, table.clone(), offsets, mode=mode, **options)
+        return values, gs.autograd.grad((values * values).sum(), table)
+
+    def inputs(seed: int) -> Any:
+        rows, offsets = rows_and_offsets(seed, "include_last_offset" in options)
+        return numbers(6, 3, seed=seed).requires_grad_("max_norm" not in options), rows, offsets
+
+    if "max_norm" in options:
+        step = lambda *given: F.embedding_bag(given[1], given[0].clone(), given[2], mode=mode, **options)  # noqa: E731
+    expect_alike(step, inputs)
+
+
+@pytest.mark.parametrize("offsets", [[1, 2], [0, 10], [0, 5, 3]])
+def test_offsets_that_are_wrong(offsets: list[int]) -> None:
+    compiled = gs.compile(lambda offsets: F.embedding_bag(gs.tensor([0, 1, 0]), gs.ones(2, 2), offsets, mode="sum"))
+    with pytest.raises((RuntimeError, IndexError)):
+        compiled(gs.tensor(offsets))
+    compiled(gs.tensor([0, 1, 2][: len(offsets)]))
+    with pytest.raises((RuntimeError, IndexError)):
+        compiled(gs.tensor(offsets))
+
+
+def test_one_hot() -> None:
+    expect_alike(lambda x: F.one_hot(x, 6), lambda seed: (gs.tensor([seed, 5 - seed]),))
+    compiled = gs.compile(lambda x: F.one_hot(x, 3))
+    for _ in range(2):
+        compiled(gs.tensor([0, 2]))
+        for wrong in (-1, 3):
+            with pytest.raises((RuntimeError, IndexError)):
+                compiled(gs.tensor([0, wrong]))
+    with pytest.raises(TraceError, match="give num_classes"):
+        gs.compile(F.one_hot)(gs.tensor([0, 2]))
+
+
+def test_writes_by_a_mask() -> None:
+    def step(x: Any, y: Any) -> Any:
+        z = x * y
+        z[z < 0] = 0
+        return z, *gs.autograd.grad((z * z).sum(), (x, y))
+
+    expect_alike(
+        step, lambda seed: [numbers(4, 3, seed=seed).requires_grad_(), numbers(4, 3, seed=seed + 9).requires_grad_()]
+    )
+
+
+# ---- sequences of several lengths
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_packed_sequences_of_lengths_in_a_list(kind: str) -> None:
+    layer = getattr(nn, kind)(3, 4).double()
+
+    def step(x: Any, lengths: list[int]) -> Any:
+        output, state = layer(pack_padded_sequence(x, lengths, enforce_sorted=False))
+        padded, found = pad_packed_sequence(output)
+        return padded, found, state, *unpad_sequence(padded, lengths)
+
+    lengths = [[5, 3], [3, 5], [5, 3], [3, 5]]
+    expect_alike(step, lambda seed: (numbers(5, 2, 3, seed=seed), lengths[seed]), programs=2)
+
+
+def test_lengths_in_a_tensor_say_what_to_do() -> None:
+    with pytest.raises(
+        TraceError, match=r"depend on 'lengths'.*lengths\.tolist\(\).*a program of its own.*test_values"
+    ):
+        gs.compile(lambda x, lengths: pack_padded_sequence(x, lengths).data)(numbers(5, 2), gs.tensor([5, 3]))
+
+
+# ---- draws
+
+
+@pytest.mark.parametrize(
+    "make",
+    [dist.Bernoulli, dist.Exponential, dist.Geometric, dist.HalfCauchy, lambda x: dist.Uniform(-x, x),
+     lambda x: dist.Cauchy(0.5, x), lambda x: dist.Laplace(x, x), lambda x: dist.Gumbel(x, x),
+     lambda x: dist.RelaxedBernoulli(0.5, x)],
+)  # fmt: skip
+def test_samples(make: Any) -> None:
+    expect_alike(lambda x: make(x).sample((2,)), lambda seed: ((numbers(3, seed=seed).abs() + 0.1).clamp(max=0.9),))
+
+
+def test_draws_without_parameters() -> None:
+    expect_alike(
+        lambda x: (x * gs.random.standard_cauchy(3), gs.random.permuted(x, axis=0)), lambda seed: (numbers(3),)
+    )
+    with pytest.raises(TraceError):
+        gs.compile(lambda p: gs.random.choice(3, 2, p=p))(gs.tensor([0.5, 0.25, 0.25]))
+
+
+# ---- training
+
+
+class Training:
+    """A linear model, and a step that another function ends."""
+
+    def __init__(self, end: Callable[["Training", Any], Any]) -> None:
+        gs.manual_seed(0)
+        self.model = nn.Linear(3, 2).double()
+        self.optimizer = optim.SGD(self.model.parameters(), lr=0.5, momentum=0.5)
+        self.end = end
+
+    def step(self, x: Any) -> Any:
+        self.optimizer.zero_grad()
+        loss = (self.model(x) ** 2).mean()
+        loss.backward()
+        return loss.detach(), self.end(self, loss)
+
+
+def trained(end: Callable[[Training], Any], is_compiled: bool) -> list[Any]:
+    training = Training(lambda *_: None)
+    last, state = end(training)
+    training.end = last
+    step = gs.compile(training.step) if is_compiled else training.step
+    found = []
+    for seed in range(CALLS):
+        found += arrays([step(numbers(5, 3, seed=seed))[0], *training.model.parameters()])
+        found.append(training.optimizer.param_groups[0]["lr"])
+        found += arrays(state())
+    return found
+
+
+def schedule(make: Callable[[Any], Any]) -> Callable[[Training], Any]:
+    def end(training: Training) -> Any:
+        scheduler = make(training.optimizer)
+        takes_metrics = isinstance(scheduler, lr_scheduler.ReduceLROnPlateau)
+
+        def last(training: Training, loss: Any) -> None:
+            training.optimizer.step()
+            scheduler.step(*([loss] if takes_metrics else []))
+
+        return last, list
+
+    return end
+
+
+def averages(make: Callable[[Any], Any]) -> Callable[[Training], Any]:
+    def end(training: Training) -> Any:
+        averaged = make(training.model)
+
+        def last(training: Training, _: Any) -> None:
+            training.optimizer.step()
+            averaged.update_parameters(training.model)
+
+        return last, lambda: [*averaged.parameters(), averaged.n_averaged]
+
+    return end
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        schedule(lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2)),
+        schedule(lambda o: lr_scheduler.ReduceLROnPlateau(o, patience=0, threshold=0.5)),
+        schedule(lambda o: lr_scheduler.SequentialLR(
+            o, [lr_scheduler.ConstantLR(o), lr_scheduler.ExponentialLR(o, 0.9)], [2]
+        )),
+        averages(swa_utils.AveragedModel),
+        averages(lambda m: swa_utils.AveragedModel(m, multi_avg_fn=swa_utils.get_ema_multi_avg_fn(0.75))),
+        averages(lambda m: swa_utils.AveragedModel(m, avg_fn=swa_utils.get_ema_avg_fn(0.75), use_buffers=True)),
+    ],
+    ids=["restarts", "plateau", "sequential", "mean", "moving", "moving each"],
+)  # fmt: skip
+def test_what_is_python_is_called_in_each_run(end: Any) -> None:
+    for found, expected in zip(trained(end, True), trained(end, False), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_gradients_that_are_not_finite() -> None:
+    weight = gs.ones(2, requires_grad=True)
+
+    def step(x: Any) -> Any:
+        weight.grad = None
+        (weight * x).sum().backward()
+        return clip_grad_norm_(weight, 1.0, error_if_nonfinite=True)
+
+    compiled = gs.compile(step)
+    for _ in range(2):
+        assert compiled(gs.tensor([3.0, 4.0])) == 5
+        with pytest.raises(RuntimeError, match="non-finite"):
+            compiled(gs.tensor([3.0, float("inf")]))
+
+
+# ---- what Python may look at
+
+
+def test_arrays_of_tensors_that_the_function_makes() -> None:
+    """They are the same in each run; not so what is captured, or written by an op."""
+    outside = gs.ones(3)
+    compiled = gs.compile(lambda x: x * int(gs.from_numpy(np.arange(4)).numpy().max()))
+    assert [compiled(gs.ones(2)).tolist() for _ in range(2)] == [[3, 3]] * 2
+
+    def written(x: Any) -> Any:
+        made = gs.from_numpy(np.zeros(2))
+        made.add_(x)
+        return x * float(made.numpy()[0])
+
+    for escape in (lambda x: x * outside.data.numpy()[0], lambda x: x * outside.numpy()[0], written):
+        with pytest.raises(TraceError, match="numpy"):
+            gs.compile(escape)(gs.ones(2))
+
+
+def test_printing_says_what_is_not_possible() -> None:
+    with pytest.raises(TraceError, match=r"compile\(repr\): repr\(\), and so print\(\), is not possible"):
+        gs.compile(repr)(gs.ones(2))
+
+
+def test_what_is_kept_says_what_to_do() -> None:
+    kept = []
+    gs.compile(lambda x: (kept.append(x * 2), x)[1])(gs.ones(2))
+    with pytest.raises(
+        TraceError, match=r"a tensor of shape \[2\] was made while the function was compiled.*return it"
+    ):
+        kept[0] + 1
