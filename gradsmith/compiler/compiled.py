@@ -14,6 +14,7 @@ from typing import Any
 
 from gradsmith import collector
 from gradsmith.compiler.arguments import Arguments, unmarked
+from gradsmith.compiler.attributes import Attributes
 from gradsmith.compiler.bodies import Planner
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
@@ -167,10 +168,8 @@ class Compiled:
             return self._made_and_called(key, leaves, spec)
 
     def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
-        caller = Caller(_name_of(self.function), line_of_user)
         try:
-            guards = self.options.on_escape == "guard"
-            traced = trace_call(self.function, caller, leaves, spec, guards, Planner())
+            traced = self._trace(leaves, spec)
         except TraceError as error:
             if self.options.on_escape != "eager":
                 raise
@@ -185,6 +184,21 @@ class Compiled:
             raise
         finally:
             traced.trace.release()
+
+    def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> Traced:
+        caller = Caller(_name_of(self.function), line_of_user)
+        attributes = Attributes(self.captured.objects(), caller)
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            found = self.function(*args, **kwargs)
+            attributes.write(found)
+            return found
+
+        try:
+            return trace_call(function, caller, leaves, spec, self.options.on_escape == "guard", Planner())
+        except BaseException:
+            attributes.restore()
+            raise
 
     def _planned(self, traced: Traced, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         """The results of a traced run, with a program for the calls to come."""

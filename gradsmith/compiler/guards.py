@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -111,6 +112,14 @@ class CapturedNames:
                 found.append(None)
         found += [key_of_value(self.variables.get(name)) for name in self.names]
         return tuple(found)
+
+    def objects(self) -> list[Any]:
+        """What they hold."""
+        found = [self.owner]
+        for cell in self.cells:
+            with contextlib.suppress(ValueError):  # not set yet
+                found.append(cell.cell_contents)
+        return [*found, *[self.variables.get(name) for name in self.names]]
 
     def watched(self) -> tuple[list[Any], list[Any], list[Any]]:
         """The same for `Entry`: cells and variables with what they hold, and what the modules among that hold."""

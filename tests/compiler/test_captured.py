@@ -170,3 +170,89 @@ def test_data_that_is_exchanged_is_refused() -> None:
     with pytest.raises(TraceError, match=r"x\.data\.copy_\(new\).*target\.data = target\.data - x"):
         gs.compile(step)(ones())
     assert target.tolist() == [1, 1, 1]
+
+
+# ---- attributes
+
+
+class Averaging(nn.Module):
+    """Puts a new tensor into a buffer, and another into an attribute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("mean", ones() * 0)
+        self.last = ones() * 0
+
+    def forward(self, x: Any) -> Any:
+        before = self.mean * 2
+        self.mean = self.mean * 0.5 + x.detach().mean(0) * 0.5
+        self.last = self.mean - self.last
+        return x - self.mean + before
+
+
+@pytest.mark.parametrize("make", [gs.compile, lambda model: gs.compile(lambda x: model(x))], ids=["module", "function"])
+def test_tensors_put_into_attributes(make: Any) -> None:
+    """They are written to those that were there, at the end of each run."""
+    found, expected = Averaging(), Averaging()
+    compiled, buffer = make(found), found.mean
+    for seed in range(CALLS):
+        x = numbers(4, 3, seed=seed)
+        assert gs.equal(compiled(x), expected(x))
+        assert gs.equal(found.mean, expected.mean) and gs.equal(found.last, expected.last)
+    assert found.mean is buffer
+
+
+def test_states_of_an_object() -> None:
+    class Cell:
+        def __init__(self) -> None:
+            self.h = ones()
+
+        def step(self, x: Any) -> Any:
+            self.h = gs.tanh(self.h + x)
+            return self.h * 2
+
+    found, expected = Cell(), Cell()
+    compiled = gs.compile(found.step)
+    for seed in range(CALLS):
+        assert gs.equal(compiled(numbers(3, seed=seed)), expected.step(numbers(3, seed=seed)))
+        assert gs.equal(found.h, expected.h)
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "message"),
+    [
+        (None, lambda x: x * 2, "which was NoneType before.*Make a tensor of that shape"),
+        (1.5, lambda x: x * 2, "which was float before"),
+        (gs.ones(2), lambda x: x * 2, r"which was one of shape \[2\] and float32 before"),
+        (ones(), lambda x: (x * 2).requires_grad_(), r"it has a history.*detach\(\) it"),
+    ],
+    ids=["none", "number", "shape", "history"],
+)
+def test_attributes_that_a_program_cannot_write(before: Any, value: Any, message: str) -> None:
+    """The error names them, and they are as before."""
+    model = nn.Module()
+    model.state = before
+
+    def step(x: Any) -> Any:
+        model.state = value(x)
+        return x * 3
+
+    with pytest.raises(TraceError, match=rf"into 'state' of a Module.*{message}"):
+        gs.compile(step)(ones())
+    assert model.state is before
+    with pytest.warns(UserWarning, match="run as they are"):
+        gs.compile(step, on_escape="eager")(ones())
+    assert model.state.tolist() == [2, 2, 2]
+
+
+def test_results_that_show_an_attribute_that_is_written() -> None:
+    model = nn.Module()
+    model.state = ones()
+
+    def step(x: Any) -> Any:
+        old, model.state = model.state, model.state + x
+        return old
+
+    with pytest.raises(TraceError, match=r"return a clone\(\)"):
+        gs.compile(step)(ones())
+    assert model.state.tolist() == [1, 1, 1]

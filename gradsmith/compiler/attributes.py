@@ -1,0 +1,123 @@
+"""Tensors that a function puts into attributes and buffers: a program writes them to those that were there before.
+
+A traced tensor is nothing outside of its trace. So the tensor that an attribute had before stays where it is, and takes
+the values of the new one at the end of each run.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradsmith.compiler.tracing import Caller
+from gradsmith.generated.tensor import Tensor
+from gradsmith.nn.modules.module import Module
+from gradsmith.runtime.batching.batch import is_batched_tensor, physical
+from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.switches.grad_mode import no_grad
+from gradsmith.utils import pytree
+
+_NO_OWNERS = (types.ModuleType, types.FunctionType, types.MethodType, type)
+_MISSING = object()
+
+
+class _Table(NamedTuple):
+    owner: Any
+    names: dict[str, Any]
+    before: dict[str, Any]
+
+
+class Attributes:
+    """Those of the objects that a function captures.
+
+    Parameters
+    ----------
+    objects : iterable
+        Of modules, with the modules inside them, and of other objects their own attributes.
+    caller : Caller
+        Makes errors.
+    """
+
+    def __init__(self, objects: Iterable[Any], caller: Caller) -> None:
+        self.caller = caller
+        self.tables = [_Table(owner, names, dict(names)) for owner, names in _tables(objects)]
+
+    def write(self, found: Any) -> None:
+        """Write tensors that have been put into attributes to those before; `found` is what the function gives."""
+        changed = [
+            (table, name, value)
+            for table in self.tables
+            for name, value in table.names.items()
+            if isinstance(value, Tensor) and value is not table.before.get(name) and is_batched_tensor(value)
+        ]
+        pairs = []
+        for table, name, value in changed:
+            old = table.before.get(name, _MISSING)
+            if old is _MISSING:
+                continue  # nothing can have read it; what reads it later is told to return it
+            self._expect_writable(table.owner, name, old, value)
+            pairs.append((old, value.detach()))
+            table.names[name] = old
+        if pairs:
+            self._expect_unseen([old for old, _ in pairs], found)
+            values = [value if len(pairs) == 1 else value.clone() for _, value in pairs]
+            with no_grad():
+                for (old, _), value in zip(pairs, values):
+                    old.copy_(value)
+
+    def restore(self) -> None:
+        """Put back what was there, after a trace that has failed."""
+        for table in self.tables:
+            for name, value in list(table.names.items()):
+                if isinstance(value, Tensor) and is_batched_tensor(value):
+                    self._put_back(table, name)
+
+    def _put_back(self, table: _Table, name: str) -> None:
+        if name in table.before:
+            table.names[name] = table.before[name]
+        else:
+            del table.names[name]
+
+    def _expect_writable(self, owner: Any, name: str, old: Any, value: Tensor) -> None:
+        what = f"the function puts a tensor of shape {list(value.shape)} into {name!r} of a {type(owner).__name__}, "
+        if not isinstance(old, Tensor):
+            raise self.caller.error(
+                f"{what}which was {type(old).__name__} before: later calls would not see it. Make a tensor of that "
+                "shape before the first call, or return it"
+            )
+        if value.requires_grad or old.requires_grad:
+            raise self.caller.error(f"{what}and it has a history, which ends with the call: detach() it, or return it")
+        if old.shape != value.shape or old.dtype != value.dtype:
+            raise self.caller.error(
+                f"{what}which was one of shape {list(old.shape)} and {old.dtype.name} before. A program writes to "
+                "tensors that there are: keep the shape and the dtype, or return it"
+            )
+
+    def _expect_unseen(self, written: list[Tensor], found: Any) -> None:
+        """What is returned must not show the memory that is written after it was computed."""
+        for one in pytree.flatten(found)[0]:
+            if not isinstance(one, Tensor):
+                continue
+            array = array_behind(physical(one) if is_batched_tensor(one) else one)
+            if any(np.may_share_memory(array, array_behind(old)) for old in written):
+                raise self.caller.error(
+                    "the function returns the memory of an attribute that it puts another tensor into: return a clone()"
+                )
+
+
+def _tables(objects: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Each dictionary that holds tensors, and whose it is."""
+    seen: set[int] = set()
+    for one in objects:
+        for owner in one.modules() if isinstance(one, Module) else [one]:
+            if id(owner) in seen or isinstance(owner, _NO_OWNERS):
+                continue
+            seen.add(id(owner))
+            names = getattr(owner, "__dict__", None)
+            if isinstance(names, dict) and not isinstance(owner, Tensor):
+                yield owner, names
+            if isinstance(owner, Module):
+                yield owner, owner._buffers
