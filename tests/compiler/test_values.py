@@ -128,6 +128,61 @@ def test_lengths_in_a_tensor_say_what_to_do() -> None:
         gs.compile(lambda x, lengths: pack_padded_sequence(x, lengths).data)(numbers(5, 2), gs.tensor([5, 3]))
 
 
+def alignments(log_probs: Any, targets: Any, steps: Any, counts: Any) -> Any:
+    losses = F.ctc_loss(log_probs, targets, steps, counts, reduction="none")
+    total = F.ctc_loss(log_probs, targets, steps, counts, zero_infinity=True)
+    return losses, *gs.autograd.grad(losses.sum() + total, log_probs)
+
+
+def alignment_inputs(seed: int) -> Any:
+    rng = np.random.default_rng(seed)
+    log_probs = numbers(8, 3, 5, seed=seed).log_softmax(2).requires_grad_()
+    lengths = gs.tensor(rng.integers(5, 9, 3)), gs.tensor(rng.integers(1, 5, 3))
+    return log_probs, gs.tensor(rng.integers(1, 5, (3, 4))), *lengths
+
+
+def test_alignments_of_lengths_in_tensors() -> None:
+    expect_alike(alignments, alignment_inputs)
+    compiled = gs.compile(F.ctc_loss)
+    log_probs, targets, steps, counts = alignment_inputs(0)
+    for _ in range(2):
+        compiled(log_probs, targets, steps, counts)
+        with pytest.raises(RuntimeError, match="input_lengths|steps"):
+            compiled(log_probs, targets, steps + 9, counts)
+
+
+def test_alignments_of_captured_lengths() -> None:
+    _, targets, steps, counts = alignment_inputs(0)
+    compiled = gs.compile(lambda log_probs: F.ctc_loss(log_probs, targets, steps, counts))
+    for number in range(CALLS):
+        counts[0] = number + 1
+        log_probs = alignment_inputs(number)[0]
+        assert compiled(log_probs) == F.ctc_loss(log_probs, targets, steps, counts)
+
+
+def test_classes_in_clusters() -> None:
+    """Each cluster has all rows in a program, so that sums are of other parts."""
+    layer = nn.AdaptiveLogSoftmaxWithLoss(6, 12, [3, 7], div_value=2).double()
+    compiled = gs.compile(layer.forward)
+    for seed in range(CALLS):
+        x, target = (
+            numbers(5, 6, seed=seed),
+            gs.tensor(np.random.default_rng(seed).integers(0, [12, 3, 7, 12][seed], 5)),
+        )
+        gradients = []
+        for run in (compiled, layer):
+            layer.zero_grad()
+            values, loss = run(x, target)
+            (loss + values.sum()).backward()
+            slopes = [gs.zeros_like(p) if p.grad is None else p.grad for p in layer.parameters()]
+            gradients.append([one.detach().numpy().copy() for one in (loss, values, *slopes)])
+        for found, expected in zip(*gradients):
+            np.testing.assert_allclose(found, expected, 1e-12, 1e-14)
+    for wrong in (-1, 12):
+        with pytest.raises((RuntimeError, IndexError)):
+            compiled(numbers(5, 6), gs.full((5,), wrong, dtype=gs.int64))
+
+
 # ---- draws
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from operator import index
 
-from gradsmith.generated import cat, clamp_min, log, minimum, pairwise_distance, reshape, select, unsqueeze, where
+from gradsmith.generated import clamp_min, log, minimum, pairwise_distance, reshape, select, unsqueeze, where
 from gradsmith.generated.probability_losses import ctc_losses, variances_at_least
 from gradsmith.generated.tensor import Tensor
+from gradsmith.nn.losses.alignments import differ_from_run_to_run, labels_in_a_row, lengths_of, losses_of_each_run
 from gradsmith.runtime.tensors.factories.creation import tensor
 
 __all__ = ["ctc_loss", "gaussian_nll_loss", "triplet_margin_with_distance_loss"]
@@ -78,10 +78,13 @@ def ctc_loss(
             raise TypeError(f"ctc_loss(): argument '{name}' must be Tensor, not {type(value).__name__}")
     reduction = _REDUCTIONS.get(reduction, "") if isinstance(reduction, int) else reduction
     is_batched = log_probs.ndim != 2
-    steps, counts = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
-    labels = _labels_in_a_row(targets if is_batched else reshape(targets, [-1]), counts)
-    losses = ctc_losses(log_probs if is_batched else unsqueeze(log_probs, 1), labels, counts, steps, blank)
-    divisors = tensor(counts, dtype=losses.dtype, device=losses.device)
+    log_probs, targets = (log_probs, targets) if is_batched else (unsqueeze(log_probs, 1), reshape(targets, [-1]))
+    if differ_from_run_to_run(input_lengths, target_lengths):
+        losses, divisors = losses_of_each_run(log_probs, targets, input_lengths, target_lengths, blank)
+    else:
+        steps, counts = lengths_of(input_lengths, "input_lengths"), lengths_of(target_lengths, "target_lengths")
+        losses = ctc_losses(log_probs, labels_in_a_row(targets, counts), counts, steps, blank)
+        divisors = tensor(counts, dtype=losses.dtype, device=losses.device)
     if not is_batched:
         losses, divisors = select(losses, 0, 0), select(divisors, 0, 0)
     if zero_infinity:
@@ -215,32 +218,3 @@ def _reduced(losses: Tensor, reduction: str) -> Tensor:
     if reduction not in ("mean", "sum"):
         raise ValueError(f"{reduction!r} is not a valid value for reduction: expected 'none', 'mean' or 'sum'")
     return losses.mean() if reduction == "mean" else losses.sum()
-
-
-def _lengths(lengths: Tensor | Sequence[int], name: str) -> list[int]:
-    if isinstance(lengths, Tensor) and lengths.dtype.kind not in "iu" and lengths.numel():
-        raise RuntimeError(f"ctc_loss(): {name} must be integral, but they are {lengths.dtype.name}")
-    numbers = lengths.reshape(-1).tolist() if isinstance(lengths, Tensor) else lengths
-    try:
-        return [index(n) for n in ([numbers] if isinstance(numbers, int) else numbers)]
-    except TypeError:
-        wanted = "Tensor or a tuple of ints"
-        raise TypeError(f"ctc_loss(): argument '{name}' must be {wanted}, not {lengths!r}") from None
-
-
-def _labels_in_a_row(targets: Tensor, counts: list[int]) -> Tensor:
-    """The labels of all sequences, one after the other."""
-    labels = targets.detach().to(dtype="int64")
-    if labels.ndim == 1:
-        if labels.shape[0] != sum(counts):
-            raise RuntimeError(
-                f"ctc_loss(): Expected targets to have size {sum(counts)}, the sum of target_lengths, but got "
-                f"{labels.shape[0]}"
-            )
-        return labels
-    if labels.ndim != 2 or labels.shape[0] != len(counts) or labels.shape[1] < max(counts, default=0):
-        raise RuntimeError(
-            f"ctc_loss(): Expected targets of {len(counts)} sequences with at least {max(counts, default=0)} labels, "
-            f"but got size {list(labels.shape)}"
-        )
-    return cat([labels[i, : max(n, 0)] for i, n in enumerate(counts)]) if counts else labels.reshape(-1)

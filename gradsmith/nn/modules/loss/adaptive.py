@@ -12,6 +12,7 @@ from gradsmith.nn import functional as F
 from gradsmith.nn.modules.container import ModuleList, Sequential
 from gradsmith.nn.modules.linear import Linear
 from gradsmith.nn.modules.module import Module
+from gradsmith.runtime.batching.batch import is_tracing
 
 
 class _ASMoutput(NamedTuple):
@@ -44,6 +45,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Notes
     -----
+    A compiled function computes each cluster for all rows, since it does not know which rows are in it.
+
     Source: Grave et al., Efficient softmax approximation for GPUs, 2017.
 
     Examples
@@ -99,6 +102,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if target_.ndim == 0:
             output, loss = self(input_.unsqueeze(0), target_.unsqueeze(0))
             return _ASMoutput(output.squeeze(0), loss)
+        if is_tracing():
+            return self._of_all_rows(input_, target_)
         outside = (target_ < 0) | (target_ >= self.n_classes)
         if outside.any():
             raise RuntimeError(
@@ -113,6 +118,22 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if rows.numel():
                 choice = choice.index_fill(0, rows, self.shortlist_size + number)
                 within = within + self._within_cluster(number, input_, rows, target_[rows] - start)
+        output = head.gather(1, choice.unsqueeze(1)).squeeze(1) + within
+        return _ASMoutput(output, (-output).mean())
+
+    def _of_all_rows(self, input: Tensor, target: Tensor) -> _ASMoutput:
+        """The same in a program, which does not know the rows of a cluster: each cluster has all of them.
+
+        A target that is no class is no index of the first scores either.
+        """
+        choice, within = target, input.new_zeros(input.shape[0])
+        for number, (start, stop) in enumerate(pairwise(self.cutoffs)):
+            is_inside = (target >= start) & (target < stop)
+            choice = where(is_inside, self.shortlist_size + number, choice)
+            scores = F.log_softmax(self.tail[number](input), dim=1)
+            found = scores.gather(1, where(is_inside, target - start, 0).unsqueeze(1)).squeeze(1)
+            within = within + where(is_inside, found, 0)
+        head = F.log_softmax(self.head(input), dim=1)
         output = head.gather(1, choice.unsqueeze(1)).squeeze(1) + within
         return _ASMoutput(output, (-output).mean())
 
