@@ -14,6 +14,7 @@ from gradsmith.compiler import TraceError
 from gradsmith.nn.utils import clip_grad_norm_
 from gradsmith.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, unpad_sequence
 from gradsmith.optim import lr_scheduler, swa_utils
+from gradsmith.scipy import linalg
 
 CALLS = 4
 
@@ -328,3 +329,12 @@ def test_what_is_kept_says_what_to_do() -> None:
         TraceError, match=r"a tensor of shape \[2\] was made while the function was compiled.*return it"
     ):
         kept[0] + 1
+
+
+def test_matrices_of_scipys_names_are_not_looked_at() -> None:
+    """Whether a matrix is finite is not asked within programs and vmap, where it cannot be."""
+    matrices = numbers(2, 3, 3) + 5 * gs.eye(3, dtype=gs.float64)
+    expect_alike(lambda x: (linalg.inv(x[0]), linalg.det(x[1])), lambda seed: (matrices + seed,))
+    assert gs.allclose(gs.vmap(linalg.inv)(matrices), gs.stack([linalg.inv(one) for one in matrices]))
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        linalg.inv(matrices[0] * float("nan"))
