@@ -7,11 +7,15 @@ tensors and nodes are compared as well, exactly.
 
 import gc
 import sys
+import sysconfig
 import tracemalloc
 from collections.abc import Callable
 
 from gradsmith.runtime.graph.node import live_nodes
 from gradsmith.runtime.graph.tensor import live_tensors
+
+#: Free-threaded Python gives memory of dictionaries that the collector lets go back a few hundred objects later.
+HAS_DELAYED_MEMORY = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 #: Named anew in Python 3.13.
 clear_cache_of_attributes = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
@@ -32,6 +36,8 @@ def counts(forget_names: bool = False) -> tuple[int, int]:
 
 def growth(call: Callable[[], object], times: int, warm_up: int, forget_names: bool = False) -> tuple[int, int]:
     """How many more of both there are after `times` repetitions, beyond those of the first ones."""
+    if HAS_DELAYED_MEMORY:
+        warm_up = max(warm_up, times)
     gc.freeze()  # what was there before is not looked at: collecting is quick then
     try:
         repeat(call, warm_up)

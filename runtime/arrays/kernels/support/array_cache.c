@@ -379,9 +379,29 @@ physical_memory(void)
 #endif
 }
 
+#ifdef Py_GIL_DISABLED
+
+int gs_has_lock = 0;
+
+/* Asked for while this library is imported, which is what turns the lock on for good, unless that was forbidden. */
+static int
+lock_is_on(void)
+{
+    PyObject *function = PySys_GetObject("_is_gil_enabled");
+    PyObject *answer = function == NULL ? NULL : PyObject_CallNoArgs(function);
+    int is_on = answer == Py_True;
+    Py_XDECREF(answer);
+    return is_on;
+}
+
+#endif
+
 void
 gs_cache_init(void)
 {
+#ifdef Py_GIL_DISABLED
+    gs_has_lock = lock_is_on();
+#endif
     size_t share = physical_memory() / 8;
     size_t most = (size_t)4 << 30;
     limits[LARGE] = share < most ? share : most;
