@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradsmith.generated.tensor import Tensor
-from gradsmith.optim.optimizer import Closure, Group, Optimizer, counter, loss_of, require_rate
+from gradsmith.optim.optimizer import Closure, Group, Optimizer, calls_closure_first, counter, loss_of, require_rate
 from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.runtime.tensors.factories.creation import tensor, zeros_like
@@ -93,6 +93,7 @@ class Adafactor(Optimizer):
         )  # fmt: skip
 
     @no_grad()
+    @calls_closure_first
     def step(self, closure: Closure | None = None) -> Any:
         """Update all parameters that have a gradient; see `Optimizer.step`.
 

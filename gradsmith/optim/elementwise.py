@@ -11,7 +11,7 @@ import math
 from typing import Any, ClassVar
 
 from gradsmith.generated.tensor import Tensor
-from gradsmith.optim.optimizer import Closure, Group, Optimizer, counter, loss_of
+from gradsmith.optim.optimizer import Closure, Group, Optimizer, calls_closure_first, counter, loss_of
 from gradsmith.runtime.arrays.dtypes import float16, float32
 from gradsmith.runtime.optim.updates import UpdateRule, step
 from gradsmith.runtime.switches.grad_mode import enable_grad
@@ -34,6 +34,7 @@ class ElementwiseOptimizer(Optimizer):
     _rule: ClassVar[UpdateRule]
     _states: ClassVar[tuple[str, ...]] = ()  # those that have the shape of the parameter, in the order of the loop
 
+    @calls_closure_first
     def step(self, closure: Closure | None = None) -> Any:
         """Update all parameters that have a gradient, in one compiled call.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gradsmith.generated.tensor import Tensor
-from gradsmith.optim.optimizer import Closure, Group, Optimizer, loss_of, require_rate
+from gradsmith.optim.optimizer import Closure, Group, Optimizer, calls_closure_first, loss_of, require_rate
 from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.runtime.tensors.factories.creation import zeros_like
 
@@ -105,6 +105,7 @@ class Muon(Optimizer):
                 )
 
     @no_grad()
+    @calls_closure_first
     def step(self, closure: Closure | None = None) -> Any:
         """Update all parameters that have a gradient; see `Optimizer.step`.
 

@@ -63,7 +63,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     def hooked_step(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True  # for schedulers, which have to come after it
         if is_tracing():
-            return traced_step(hooked_step, self, args, kwargs)
+            return _traced(hooked_step, self, args, kwargs)
         if self._is_in_step or not (self._has_step_hooks or _all_pre_hooks or _all_post_hooks or is_watched()):
             return step(self, *args, **kwargs)
         self._is_in_step = True
@@ -74,6 +74,21 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     hooked_step.hooked = True  # type: ignore[attr-defined]
     return hooked_step
+
+
+def calls_closure_first(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a `step` that calls its closure once, before anything else: in a program that comes before the step."""
+    step.calls_closure_first = True  # type: ignore[attr-defined]
+    return step
+
+
+def _traced(step: Any, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    closure = args[0] if args else kwargs.get("closure")
+    if closure is None or not hasattr(step, "calls_closure_first"):
+        return traced_step(step, optimizer, args, kwargs)
+    loss = loss_of(closure)
+    traced_step(step, optimizer, (), {})
+    return loss
 
 
 class Optimizer:

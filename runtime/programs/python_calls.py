@@ -17,7 +17,8 @@ def traced_step(step: Callable[..., Any], optimizer: Any, args: tuple[Any, ...],
     trace = trace_of_thread()
     if any(one is not None for one in (*args, *kwargs.values())):
         raise trace.call.error(
-            "an optimizer that calls a closure cannot be traced; call step() outside of the function"
+            f"{type(optimizer).__name__}.step() calls its closure as often as it needs, which a program cannot repeat; "
+            "compile the closure, and call step() outside of the function"
         )
     params = [p for group in optimizer.param_groups for p in group["params"]]
     with_gradient = [(p, gradient) for p in params if (gradient := trace.leaf_of(p).grad) is not None]

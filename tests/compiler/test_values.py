@@ -338,3 +338,44 @@ def test_matrices_of_scipys_names_are_not_looked_at() -> None:
     assert gs.allclose(gs.vmap(linalg.inv)(matrices), gs.stack([linalg.inv(one) for one in matrices]))
     with pytest.raises(ValueError, match="infs or NaNs"):
         linalg.inv(matrices[0] * float("nan"))
+
+
+@pytest.mark.parametrize("make", [optim.SGD, optim.Adam, optim.Adafactor])
+def test_closures_that_are_called_once(make: Any) -> None:
+    losses = []
+    for is_compiled in (True, False):
+        w = numbers(3).requires_grad_()
+        optimizer = make([w], lr=0.1)
+
+        def step(x: Any, w: Any = w, optimizer: Any = optimizer) -> Any:
+            def closure() -> Any:
+                optimizer.zero_grad()
+                loss = ((w * x) ** 2).sum()
+                loss.backward()
+                return loss
+
+            return optimizer.step(closure).detach()
+
+        run = gs.compile(step) if is_compiled else step
+        losses.append([run(numbers(3, seed=seed)).item() for seed in range(CALLS)] + w.tolist())
+    assert losses[0] == losses[1]
+
+
+def test_closures_that_are_called_often() -> None:
+    w = numbers(3).requires_grad_()
+    optimizer = optim.LBFGS([w])
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = ((w - 1) ** 2).sum()
+        loss.backward()
+        return loss
+
+    with pytest.raises(TraceError, match=r"LBFGS.step\(\).*compile the closure.*optimizer\.step\(closure\)"):
+        gs.compile(lambda: optimizer.step(closure))()
+    optimizer.step(gs.compile(closure))
+    assert gs.allclose(w, ones())
+
+
+def ones() -> Any:
+    return gs.ones(3, dtype=gs.float64)
