@@ -33,7 +33,8 @@ from gradsmith.utils import pytree
 
 MOST_VARIANTS = 8  # more of them warn: something varies from call to call
 
-_package = __name__.partition(".")[0]
+# Of modules that call the package again for what is a line of a user's, such as a ``with``.
+_NOT_OF_USERS = frozenset({__name__.partition(".")[0], "contextlib", "functools", "copy"})
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
@@ -259,7 +260,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 def line_of_user() -> str:
     """The innermost line that is not the package's own: place and text."""
     frame: Any = sys._getframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _package:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_OF_USERS:
         frame = frame.f_back
     if frame is None:
         return ""

@@ -317,6 +317,15 @@ def test_arrays_of_tensors_that_the_function_makes() -> None:
             gs.compile(escape)(gs.ones(2))
 
 
+def test_lines_of_context_managers_are_those_that_enter_them() -> None:
+    def step(x: Any) -> Any:
+        with gs.random.fork_rng():
+            return x * 2
+
+    with pytest.raises(TraceError, match=r"state of a generator.*test_values\.py:\d+: with gs\.random\.fork_rng\(\):"):
+        gs.compile(step)(gs.ones(2))
+
+
 def test_printing_says_what_is_not_possible() -> None:
     with pytest.raises(TraceError, match=r"compile\(repr\): repr\(\), and so print\(\), is not possible"):
         gs.compile(repr)(gs.ones(2))

@@ -41,8 +41,8 @@ class Saving(Registry):
         Examples
         --------
         >>> import gradsmith as gs
-        >>> gs.nn.PReLU().state_dict()
-        OrderedDict([('weight', tensor([0.2500]))])
+        >>> dict(gs.nn.PReLU().state_dict())
+        {'weight': tensor([0.2500])}
         """
         destination, prefix, keep_vars = _with_positional(args, destination, prefix, keep_vars)
         if destination is None:
