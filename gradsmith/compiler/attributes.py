@@ -15,7 +15,7 @@ import numpy as np
 from gradsmith.compiler.tracing import Caller
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module import Module
-from gradsmith.runtime.batching.batch import is_batched_tensor, physical
+from gradsmith.runtime.batching.batch import is_batched_tensor, physical, trace_of_thread
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.utils import pytree
@@ -56,9 +56,14 @@ class Attributes:
         pairs = []
         for table, name, value in changed:
             old = table.before.get(name, _MISSING)
-            if old is _MISSING:
-                continue  # nothing can have read it; what reads it later is told to return it
-            self._expect_writable(table.owner, name, old, value)
+            why_not = None if old is _MISSING else _why_not(old, value)
+            if why_not is not None and _may_have_been_read(old):
+                raise self.caller.error(
+                    f"the function puts a tensor of shape {list(value.shape)} into {name!r} of a "
+                    f"{type(table.owner).__name__}, {why_not}"
+                )
+            if old is _MISSING or why_not is not None:
+                continue  # what reads it outside is told to return it
             pairs.append((old, value.detach()))
             table.names[name] = old
         if pairs:
@@ -81,21 +86,6 @@ class Attributes:
         else:
             del table.names[name]
 
-    def _expect_writable(self, owner: Any, name: str, old: Any, value: Tensor) -> None:
-        what = f"the function puts a tensor of shape {list(value.shape)} into {name!r} of a {type(owner).__name__}, "
-        if not isinstance(old, Tensor):
-            raise self.caller.error(
-                f"{what}which was {type(old).__name__} before: later calls would not see it. Make a tensor of that "
-                "shape before the first call, or return it"
-            )
-        if value.requires_grad or old.requires_grad:
-            raise self.caller.error(f"{what}and it has a history, which ends with the call: detach() it, or return it")
-        if old.shape != value.shape or old.dtype != value.dtype:
-            raise self.caller.error(
-                f"{what}which was one of shape {list(old.shape)} and {old.dtype.name} before. A program writes to "
-                "tensors that there are: keep the shape and the dtype, or return it"
-            )
-
     def _expect_unseen(self, written: list[Tensor], found: Any) -> None:
         """What is returned must not show the memory that is written after it was computed."""
         for one in pytree.flatten(found)[0]:
@@ -106,6 +96,28 @@ class Attributes:
                 raise self.caller.error(
                     "the function returns the memory of an attribute that it puts another tensor into: return a clone()"
                 )
+
+
+def _why_not(old: Any, value: Tensor) -> str | None:
+    """Why a program cannot write `value` to what was there before, and what to do; None where it can."""
+    if not isinstance(old, Tensor):
+        return (
+            f"which was {type(old).__name__} before: later calls would not see it. Make a tensor of that shape before "
+            "the first call, or return it"
+        )
+    if value.requires_grad or old.requires_grad:
+        return "and it has a history, which ends with the call: detach() it, or return it"
+    if old.shape != value.shape or old.dtype != value.dtype:
+        return (
+            f"which was one of shape {list(old.shape)} and {old.dtype.name} before. A program writes to tensors that "
+            "there are: keep the shape and the dtype, or return it"
+        )
+    return None
+
+
+def _may_have_been_read(old: Any) -> bool:
+    """Not so the weight that a hook of `weight_norm` computes before anything else."""
+    return not isinstance(old, Tensor) or any(old is one for one in trace_of_thread().captured.values())
 
 
 def _tables(objects: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
