@@ -197,6 +197,16 @@ def test_samples(make: Any) -> None:
     expect_alike(lambda x: make(x).sample((2,)), lambda seed: ((numbers(3, seed=seed).abs() + 0.1).clamp(max=0.9),))
 
 
+def test_divergence_of_counts() -> None:
+    """Fewer trials than the other has is an error in eager, and NaN where nothing may ask."""
+
+    def divergence(trials: Any, p: Any) -> Any:
+        return dist.kl_divergence(dist.Binomial(trials, p), dist.Binomial(4, p * 0.5))
+
+    expect_alike(divergence, lambda seed: (gs.tensor([4.0, 4.0 + seed]), numbers(2, seed=seed).sigmoid()))
+    assert gs.compile(divergence)(gs.tensor([4.0, 3.0]), numbers(2).sigmoid()).isnan().tolist() == [False, True]
+
+
 def test_draws_without_parameters() -> None:
     expect_alike(
         lambda x: (x * gs.random.standard_cauchy(3), gs.random.permuted(x, axis=0)), lambda seed: (numbers(3),)

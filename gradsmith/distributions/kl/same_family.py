@@ -25,7 +25,7 @@ from gradsmith.distributions.real_line.normal import Normal
 from gradsmith.distributions.real_line.uniform import Uniform
 from gradsmith.distributions.unit_interval.beta import Beta
 from gradsmith.distributions.unit_interval.continuous_bernoulli import ContinuousBernoulli
-from gradsmith.distributions.utils import _sum_rightmost, euler_constant
+from gradsmith.distributions.utils import _sum_rightmost, checks_values, euler_constant
 from gradsmith.distributions.vectors.dirichlet import Dirichlet
 from gradsmith.generated import abs, digamma, exp, lgamma, log, logsigmoid, square, where, xlogy
 from gradsmith.generated.special_namespace import betaln
@@ -61,10 +61,12 @@ def _one_hot_categorical(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
 
 @register_kl(Binomial, Binomial)
 def _binomial(p: Binomial, q: Binomial) -> Tensor:
-    if bool((p.total_count < q.total_count).any()):
+    fewer = p.total_count < q.total_count
+    if checks_values(fewer) and bool(fewer.any()):
         raise NotImplementedError("KL between Binomials where q.total_count > p.total_count is not implemented")
     of_trial = p.probs * (p.logits - q.logits) + logsigmoid(-p.logits) - logsigmoid(-q.logits)
-    return where(p.total_count > q.total_count, math.inf, p.total_count * of_trial)
+    found = where(p.total_count > q.total_count, math.inf, p.total_count * of_trial)
+    return found if checks_values(fewer) else where(fewer, math.nan, found)
 
 
 @register_kl(Geometric, Geometric)
