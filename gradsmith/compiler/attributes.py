@@ -1,7 +1,8 @@
-"""Tensors that a function puts into attributes and buffers: a program writes them to those that were there before.
+"""Tensors in attributes and buffers, and in lists and dicts that are attributes.
 
-A traced tensor is nothing outside of its trace. So the tensor that an attribute had before stays where it is, and takes
-the values of the new one at the end of each run.
+A traced tensor is nothing outside of its trace. Where a function puts one into an attribute, the tensor that was there
+before stays, and takes the values of the new one at the end of each run. What a program reads of attributes has to be
+the very tensors that it was made with.
 """
 
 from __future__ import annotations
@@ -21,13 +22,32 @@ from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.utils import pytree
 
 _NO_OWNERS = (types.ModuleType, types.FunctionType, types.MethodType, type)
+_OF_MODULES = ("_parameters", "_modules", "_buffers")
 _MISSING = object()
 
 
 class _Table(NamedTuple):
+    """A dict or list with what it held."""
+
     owner: Any
-    names: dict[str, Any]
-    before: dict[str, Any]
+    names: Any
+    before: dict[Any, Any]
+
+    def items(self) -> list[tuple[Any, Any]]:
+        return list(_items(self.names))
+
+
+class Read(NamedTuple):
+    """A tensor that a program reads, and where it was found."""
+
+    names: Any
+    name: Any
+    tensor: Tensor
+
+    def is_there(self) -> bool:
+        if isinstance(self.names, dict):
+            return self.names.get(self.name) is self.tensor
+        return self.name < len(self.names) and self.names[self.name] is self.tensor
 
 
 class Attributes:
@@ -43,14 +63,14 @@ class Attributes:
 
     def __init__(self, objects: Iterable[Any], caller: Caller) -> None:
         self.caller = caller
-        self.tables = [_Table(owner, names, dict(names)) for owner, names in _tables(objects)]
+        self.tables = [_Table(owner, names, dict(_items(names))) for owner, names in _tables(objects)]
 
     def write(self, found: Any) -> None:
         """Write tensors that have been put into attributes to those before; `found` is what the function gives."""
         changed = [
             (table, name, value)
             for table in self.tables
-            for name, value in table.names.items()
+            for name, value in table.items()
             if isinstance(value, Tensor) and value is not table.before.get(name) and is_batched_tensor(value)
         ]
         pairs = []
@@ -73,18 +93,26 @@ class Attributes:
                 for (old, _), value in zip(pairs, values):
                     old.copy_(value)
 
+    def read(self, captured: Iterable[Any]) -> list[Read]:
+        """Where those are that the program reads."""
+        known = set(map(id, captured))
+        return [
+            Read(table.names, name, value)
+            for table in self.tables
+            for name, value in table.before.items()
+            if isinstance(value, Tensor) and id(value) in known
+        ]
+
     def restore(self) -> None:
         """Put back what was there, after a trace that has failed."""
         for table in self.tables:
-            for name, value in list(table.names.items()):
-                if isinstance(value, Tensor) and is_batched_tensor(value):
-                    self._put_back(table, name)
-
-    def _put_back(self, table: _Table, name: str) -> None:
-        if name in table.before:
-            table.names[name] = table.before[name]
-        else:
-            del table.names[name]
+            for name, value in reversed(table.items()):
+                if not (isinstance(value, Tensor) and is_batched_tensor(value)):
+                    continue
+                if name in table.before:
+                    table.names[name] = table.before[name]
+                else:
+                    del table.names[name]
 
     def _expect_unseen(self, written: list[Tensor], found: Any) -> None:
         """What is returned must not show the memory that is written after it was computed."""
@@ -120,8 +148,12 @@ def _may_have_been_read(old: Any) -> bool:
     return not isinstance(old, Tensor) or any(old is one for one in trace_of_thread().captured.values())
 
 
-def _tables(objects: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Each dictionary that holds tensors, and whose it is."""
+def _items(names: Any) -> Iterable[tuple[Any, Any]]:
+    return names.items() if isinstance(names, dict) else enumerate(names)
+
+
+def _tables(objects: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Each dict or list that may hold tensors, and whose it is."""
     seen: set[int] = set()
     for one in objects:
         for owner in one.modules() if isinstance(one, Module) else [one]:
@@ -129,7 +161,11 @@ def _tables(objects: Iterable[Any]) -> Iterator[tuple[Any, dict[str, Any]]]:
                 continue
             seen.add(id(owner))
             names = getattr(owner, "__dict__", None)
-            if isinstance(names, dict) and not isinstance(owner, Tensor):
-                yield owner, names
+            if not isinstance(names, dict) or isinstance(owner, Tensor):
+                continue
+            yield owner, names
+            for name, value in names.items():
+                if type(value) in (list, dict) and name not in _OF_MODULES:
+                    yield owner, value
             if isinstance(owner, Module):
                 yield owner, owner._buffers

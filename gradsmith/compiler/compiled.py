@@ -196,10 +196,12 @@ class Compiled:
             return found
 
         try:
-            return trace_call(function, caller, leaves, spec, self.options.on_escape == "guard", Planner())
+            traced = trace_call(function, caller, leaves, spec, self.options.on_escape == "guard", Planner())
         except BaseException:
             attributes.restore()
             raise
+        traced.attributes = attributes.read(traced.trace.captured.values())
+        return traced
 
     def _planned(self, traced: Traced, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         """The results of a traced run, with a program for the calls to come."""

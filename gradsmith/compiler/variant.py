@@ -50,6 +50,7 @@ class Variant:
         self.aliased = [(numbers[slot], tensor) for slot, tensor in traced.trace.aliased.items()]
         self.captured = [source.tensor for source in traced.sources if source.kind == "captured"]
         self.layouts = [_layout_of(tensor) for tensor in self.captured]
+        self.attributes = traced.attributes
         self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
         backward = self._backward_steps(traced, kept_memory)
         forward = self._forward_steps(traced, backward)
@@ -152,8 +153,10 @@ class Variant:
     # -- running
 
     def is_for(self, leaves: list[Any]) -> bool:
-        """Is what the key does not tell as it was: gradients of leaves, and captured tensors among the arguments?"""
+        """Is what the key does not tell as it was: gradients, attributes, and captured tensors among the arguments?"""
         if any(leaves[number] is not tensor for number, tensor in self.aliased):
+            return False
+        if not all(read.is_there() for read in self.attributes):
             return False
         if self.layouts != [_layout_of(tensor) for tensor in self.captured]:
             return False
@@ -175,6 +178,9 @@ class Variant:
         """The short way to the program, for calls that record nothing."""
         if self.aliased or self.sharing or self.has_guards or (self.backward is not None and is_grad_enabled()):
             return None
+        if not all(isinstance(read.names, dict) for read in self.attributes):
+            return None
+        cells, variables, snapshots = captured.watched()
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
         results = [
             ("argument", result.argument)
@@ -195,7 +201,9 @@ class Variant:
             sources,
             results,
             make,
-            *captured.watched(),
+            cells,
+            [*variables, *self.attributes],
+            snapshots,
             had,
             gradients,
             self.writes,

@@ -272,3 +272,46 @@ def test_results_that_show_an_attribute_that_is_written() -> None:
     with pytest.raises(TraceError, match=r"return a clone\(\)"):
         gs.compile(step)(ones())
     assert model.state.tolist() == [1, 1, 1]
+
+
+class Cells(nn.Module):
+    """States in a list and in a dict, and one in an attribute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.states, self.named, self.h = [ones(), ones() * 2], {"a": ones()}, ones()
+
+    def forward(self, x: Any) -> Any:
+        for number, state in enumerate(self.states):
+            x = self.states[number] = state * 0.5 + x
+        self.named["a"] = self.named["a"] + x
+        self.h = self.h - self.named["a"]
+        return x * 1 + self.h
+
+
+def test_states_in_lists_and_dicts() -> None:
+    found, expected = Cells(), Cells()
+    compiled = gs.compile(found)
+    for seed in range(CALLS):
+        x = numbers(3, seed=seed)
+        assert gs.equal(compiled(x), expected(x))
+        for one, other in zip(
+            [*found.states, found.named["a"], found.h], [*expected.states, expected.named["a"], expected.h]
+        ):
+            assert gs.equal(one, other)
+
+
+@pytest.mark.parametrize("has_list", [True, False])
+def test_states_that_begin_anew(has_list: bool) -> None:
+    """A tensor put into an attribute between calls is another one than the program reads."""
+    found, expected = Cells(), Cells()
+    if not has_list:
+        found.states = expected.states = ()
+    compiled = gs.compile(found)
+    for number in range(2 * CALLS):
+        for model in (found, expected):
+            if number % 3 == 2:
+                model.h = ones() * 0
+                model.named["a"] = ones() * number
+        x = numbers(3, seed=number)
+        assert gs.equal(compiled(x), expected(x))
