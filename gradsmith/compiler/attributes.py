@@ -23,6 +23,7 @@ from gradsmith.utils import pytree
 
 _NO_OWNERS = (types.ModuleType, types.FunctionType, types.MethodType, type)
 _OF_MODULES = ("_parameters", "_modules", "_buffers")
+_MOST = 10_000  # what holds more is data
 _MISSING = object()
 
 
@@ -56,7 +57,7 @@ class Attributes:
     Parameters
     ----------
     objects : iterable
-        Of modules, with the modules inside them, and of other objects their own attributes.
+        Of modules, with the modules inside them, of lists and dicts, and of other objects their own attributes.
     caller : Caller
         Makes errors.
     """
@@ -148,6 +149,10 @@ def _may_have_been_read(old: Any) -> bool:
     return not isinstance(old, Tensor) or any(old is one for one in trace_of_thread().captured.values())
 
 
+def _is_looked_through(value: Any) -> bool:
+    return type(value) in (list, dict) and len(value) <= _MOST
+
+
 def _items(names: Any) -> Iterable[tuple[Any, Any]]:
     return names.items() if isinstance(names, dict) else enumerate(names)
 
@@ -160,12 +165,14 @@ def _tables(objects: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
             if id(owner) in seen or isinstance(owner, _NO_OWNERS):
                 continue
             seen.add(id(owner))
+            if _is_looked_through(owner):
+                yield owner, owner
             names = getattr(owner, "__dict__", None)
             if not isinstance(names, dict) or isinstance(owner, Tensor):
                 continue
             yield owner, names
             for name, value in names.items():
-                if type(value) in (list, dict) and name not in _OF_MODULES:
+                if _is_looked_through(value) and name not in _OF_MODULES:
                     yield owner, value
             if isinstance(owner, Module):
                 yield owner, owner._buffers

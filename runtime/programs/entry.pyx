@@ -68,7 +68,7 @@ cdef class Entry:
     make : callable or None
         Makes the result of a list of these; None where there is only one, which is the result.
     cells, variables : list
-        Pairs of a cell and its contents, and triples of a dict, a key and its value: as they were.
+        Pairs of a cell and its contents, and triples of a dict or list, a key or place and its value: as they were.
     snapshots : list of Snapshot
         Of the modules among these.
     had : list
@@ -177,7 +177,10 @@ cdef class Entry:
             if PyCell_GET(cell) != <PyObject *>value:
                 return False
         for variables, name, value in self.variables:
-            if PyDict_GetItem(variables, name) != <PyObject *>value:
+            if type(variables) is list:
+                if len(<list>variables) <= name or (<list>variables)[name] is not value:
+                    return False
+            elif PyDict_GetItem(variables, name) != <PyObject *>value:
                 return False
         for snapshot in self.snapshots:
             if not (<Snapshot>snapshot).is_same():

@@ -315,3 +315,15 @@ def test_states_that_begin_anew(has_list: bool) -> None:
                 model.named["a"] = ones() * number
         x = numbers(3, seed=number)
         assert gs.equal(compiled(x), expected(x))
+
+
+def test_lists_and_dicts_of_tensors_that_change_between_calls() -> None:
+    weights, named = [ones(), ones() * 2], {"a": ones()}
+    compiled = gs.compile(lambda x: x * weights[0] + weights[1] * named["a"])
+    for number in range(CALLS):
+        assert compiled(ones()).tolist() == [float(number + 1 + 2 * (number + 1))] * 3
+        assert compiled(ones()).tolist() == [float(number + 1 + 2 * (number + 1))] * 3
+        weights[0], named["a"] = ones() * (number + 2), ones() * (number + 2)
+    weights.clear()
+    with pytest.raises(IndexError):
+        compiled(ones())
