@@ -197,6 +197,15 @@ def test_samples(make: Any) -> None:
     expect_alike(lambda x: make(x).sample((2,)), lambda seed: ((numbers(3, seed=seed).abs() + 0.1).clamp(max=0.9),))
 
 
+def test_zeros_and_ones_have_the_history_of_their_chances() -> None:
+    def step(chances: Any) -> Any:
+        drawn = gs.bernoulli(chances)
+        return drawn, *gs.autograd.grad((drawn * 2).sum() + chances.sum(), chances)
+
+    expect_alike(step, lambda seed: (numbers(4, seed=seed).sigmoid().requires_grad_(),))
+    assert gs.compile(gs.bernoulli)(gs.full((2,), 0.5, requires_grad=True)).requires_grad
+
+
 def test_divergence_of_counts() -> None:
     """Fewer trials than the other has is an error in eager, and NaN where nothing may ask."""
 

@@ -661,7 +661,6 @@ def _floating_dtype(*values: Any) -> DType:
     return found[0] if found else get_default_dtype()
 
 
-@drawn_in_each_run
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -671,8 +670,18 @@ def bernoulli(
     """
     if not isinstance(input, TensorBase):
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    drawn = _bernoulli(input, generator, out) if p is None else _bernoulli_of_number(input, p, generator, out)
+    drawn: Tensor = _drawn_bernoulli(input, p, generator=generator, out=out)
     return input.clone().copy_(drawn) if input.requires_grad and out is None else drawn
+
+
+def _without_history(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
+    return _bernoulli(input, generator, out) if p is None else _bernoulli_of_number(input, p, generator, out)
+
+
+_without_history.__name__ = "bernoulli"  # of the step in a program, also in files
+_drawn_bernoulli = drawn_in_each_run(_without_history)
 
 
 def _bernoulli(input: Tensor, generator: Generator | None, out: Tensor | None) -> Tensor:
