@@ -90,7 +90,9 @@ cpdef object div_backward_other(object gradient, object self, object other, obje
 
 
 cpdef object pow_backward_self(object gradient, object self, object exponent):
-    """Zero where the exponent is, also where the power below it is infinite.
+    """Zero where the exponent is, also where the power below it is infinite or NaN.
+
+    There the power is taken of one, so that nothing of that kind enters the gradient of this gradient.
 
     No loop of its own: numbers as exponents are mostly small integers, whose powers are cheap products.
     """
@@ -98,8 +100,10 @@ cpdef object pow_backward_self(object gradient, object self, object exponent):
         return zeros_like(gradient) if exponent == 0 else gradient * conjugated(exponent * self ** (exponent - 1))
     if exponent.dtype.kind == "b":
         exponent = exponent.to(np.dtype(np.int64))
-    slope = gradient * conjugated(exponent * self ** (exponent - 1))
-    return slope.masked_fill(exponent == 0, 0)
+    size = self.abs()
+    least = 1e-154 if size.dtype.itemsize > 4 else 1e-19 if size.dtype.itemsize > 2 else 1e-2     # of finite squares
+    base = self.masked_fill((exponent == 0) & (size > least).logical_not(), 1)
+    return gradient * conjugated(exponent * base ** (exponent - 1))
 
 
 cpdef object pow_backward_exponent(object gradient, object self, object exponent, object value):

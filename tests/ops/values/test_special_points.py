@@ -282,3 +282,27 @@ def test_softmax_of_one_number_that_is_not_finite(name, value):
     y = getattr(x, name)(0)
     y.backward()
     assert (y.item(), x.grad.item()) == (float(name == "softmax"), 0)
+
+
+@pytest.mark.parametrize("exponent", [[0.0, 1.0, 2.0, 3.0, 0.0], [0, 1, 2, 3, 0]])
+def test_second_derivatives_of_powers_at_zero(exponent):
+    """PyTorch gives NaN for the power of zero."""
+    x, n = leaf([0.0, 0.0, 0.0, 0.0, 2.0]), np.array(exponent)
+    (slope,) = grad((x ** gs.tensor(n)).sum(), x, create_graph=True)
+    assert slope.tolist() == [0.0, 1.0, 0.0, 0.0, 0.0]
+    (second,) = grad(slope.sum(), x, create_graph=True)
+    assert second.tolist() == [0.0, 0.0, 2.0, 0.0, 0.0]
+    (third,) = grad(second.sum(), x)
+    assert third.tolist() == [0.0, 0.0, 0.0, 6.0, 0.0]
+
+    def vander(x):
+        return (gs.vander(x, 4) * gs.tensor([1.0, 2.0, 3.0, 4.0], dtype=np.float64)).sum()
+
+    assert gs.func.grad(lambda x: gs.func.grad(vander)(x).sum())(gs.zeros(2, dtype=np.float64)).tolist() == [4.0, 4.0]
+
+
+def test_mixed_derivatives_of_powers_of_zero():
+    """Of x**y by x and y at y = 0: 1 / x."""
+    x, y = leaf([2.0, 4.0]), leaf([0.0, 0.0])
+    (slope,) = grad((x**y).sum(), x, create_graph=True)
+    assert grad(slope.sum(), y)[0].tolist() == [0.5, 0.25]
