@@ -9,6 +9,8 @@ import numpy as np
 
 from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.calls.forward_ad import alias, all_tangents
+from gradsmith.runtime.graph.tensor import from_array, from_shared_array
+from gradsmith.runtime.switches.array_functions import is_in_function_of_arrays
 from gradsmith.runtime.switches.grad_mode import no_grad, set_grad_enabled
 from gradsmith.runtime.switches.transformed import TransformedCall
 from gradsmith.runtime.tensors.entry_points import leads_elsewhere
@@ -18,6 +20,8 @@ from gradsmith.utils.pytree import Mismatch, TreeSpec
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
+
+_NUMBERS = (float, complex, np.floating, np.complexfloating)
 
 # How errors write the call of a transform, where that is not ``transform(f)``; as in PyTorch, whose tests look for it.
 _HEADS = {
@@ -316,17 +320,29 @@ _SAME_STRUCTURE = {
 
 
 def vector_leaves(call: Call, tensors: Sequence[Any], spec: TreeSpec, vectors: Any, what: str, like: str) -> list[Any]:
-    """The leaves of cotangents or tangents, which must be like the tensors that they belong to."""
+    """The leaves of cotangents or tangents, which must be like the tensors that they belong to.
+
+    In a function of arrays they may be arrays, constants as the others of it.
+    """
     try:
         found = pytree.leaves_like(spec, vectors, what)
     except Mismatch as error:
         raise call.error(
             f"{_SAME_STRUCTURE[what]}: {error}. {what}: {pytree.flatten(vectors)[1]}, {like}: {spec}"
         ) from None
+    if is_in_function_of_arrays():
+        found = [tensor_of(leaf) for leaf in found]
     if not all(map(_is_alike, tensors, found)):
         for tensor, vector, path in zip(tensors, found, spec.paths(what)):
             _require_alike(call, tensor, vector, path, like)
     return found
+
+
+def tensor_of(leaf: Any) -> Any:
+    """A tensor over the memory of an array, or with a number of floating point; anything else as it is."""
+    if isinstance(leaf, np.ndarray):
+        return from_shared_array(leaf)
+    return from_array(np.asarray(leaf)) if isinstance(leaf, _NUMBERS) else leaf
 
 
 def _is_alike(tensor: Any, vector: Any) -> bool:

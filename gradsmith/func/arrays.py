@@ -12,19 +12,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from gradsmith.func.arguments import ArraysGiven, Function
+from gradsmith.func.arguments import ArraysGiven, Function, tensor_of
 from gradsmith.func.transformed import refuse_to_pickle, transformed
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.calls.captured import was_made_in_ended_call
 from gradsmith.runtime.calls.forward_ad import all_tangents
-from gradsmith.runtime.graph.tensor import from_array, from_shared_array
 from gradsmith.runtime.switches.array_functions import call_of_arrays
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
-
-_NUMBERS = (float, complex, np.floating, np.complexfloating)
 
 
 def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Callable[[Function], Any]:
@@ -62,13 +57,6 @@ def of_arrays(
 def with_tensors(tree: Any) -> Any:
     """Tensors in place of arrays and numbers of floating point."""
     return pytree.tree_map(tensor_of, tree)
-
-
-def tensor_of(leaf: Any) -> Any:
-    """A tensor over the memory of an array, or with a number; anything else as it is."""
-    if isinstance(leaf, np.ndarray):
-        return from_shared_array(leaf)
-    return from_array(np.asarray(leaf)) if isinstance(leaf, _NUMBERS) else leaf
 
 
 def with_arrays(tree: Any) -> Any:

@@ -14,8 +14,16 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.function import Function as CustomFunction
-from gradsmith.func.arguments import ArraysGiven, Call, Function, differentiable_leaves, private, require_real
-from gradsmith.func.arrays import as_given, giving_tensors, tensor_of, with_arrays, with_tensors
+from gradsmith.func.arguments import (
+    ArraysGiven,
+    Call,
+    Function,
+    differentiable_leaves,
+    private,
+    require_real,
+    tensor_of,
+)
+from gradsmith.func.arrays import as_given, giving_tensors, with_arrays, with_tensors
 from gradsmith.func.forward import jvp
 from gradsmith.func.linear_solve import solver_of
 from gradsmith.func.reverse import vjp

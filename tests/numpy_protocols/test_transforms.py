@@ -176,3 +176,33 @@ def test_errors_of_the_function_are_its_own() -> None:
     with pytest.raises(KeyError) as error:
         gs.grad(broken)(A)
     assert error.value.__context__ is None
+
+
+def test_vectors_of_products_within_a_function_of_arrays_may_be_arrays() -> None:
+    ones = np.ones(3)
+
+    def slope(x: Any) -> Any:
+        return func.jvp(energy, (x,), (ones,))[1]
+
+    def pulled(x: Any) -> Any:
+        return np.sum(func.vjp(np.tanh, x)[1](ones)[0])
+
+    def linear(x: Any) -> Any:
+        return func.linearize(energy, x)[1](ones)
+
+    h = 1e-5
+    for function, value in (
+        (slope, lambda x: gradient_of_energy(x).sum()),
+        (linear, lambda x: gradient_of_energy(x).sum()),
+        (pulled, lambda x: np.sum(1 / np.cosh(x) ** 2)),
+    ):
+        expected = [(value(A + h * e) - value(A - h * e)) / (2 * h) for e in np.eye(3)]
+        np.testing.assert_allclose(gs.grad(function)(A), expected, rtol=1e-7, atol=1e-9)
+    second = func.jvp(slope, (A,), (ones,))[1]
+
+    def value(s):
+        return gradient_of_energy(A + s).sum()
+
+    np.testing.assert_allclose(second, (value(h) - value(-h)) / (2 * h), rtol=1e-7)
+    with pytest.raises(RuntimeError, match="Expected tangents to only contain Tensors"):
+        func.jvp(lambda x: x.sum(), (gs.ones(3),), (np.ones(3),))
