@@ -16,6 +16,8 @@ from gradsmith.numpy.arguments import (
     delivered,
     exact,
     floating,
+    is_recorded,
+    is_tensor,
     np,
     of_dtype,
     unwrapped,
@@ -50,6 +52,15 @@ def sinc(x: Any) -> Any:
 
 def i0(x: Any) -> Any:
     return generated.i0(floating(as_tensor(x)))
+
+
+def kaiser(M: Any, beta: Any) -> Any:
+    if not is_tensor(beta):
+        return wrapped(np.kaiser(M, beta))
+    if M <= 1:
+        return wrapped(np.ones(max(int(M), 0)))
+    heights = np.sqrt(1 - np.linspace(-1.0, 1.0, int(M)) ** 2)
+    return i0(beta * wrapped(heights)) / i0(beta)
 
 
 def fix(x: Any, out: Any = None) -> Any:
@@ -184,16 +195,15 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     kind = np.complex128 if values.dtype.kind == "c" else np.float64
     at, points, values = of_dtype(at, np.float64), of_dtype(points, np.float64), of_dtype(values, kind)
     if period is not None:
-        at, points, values = _around(at, points, values, abs(float(period)) if period else _no_period())
+        length = as_tensor(period, np.float64).abs()
+        if not without_data([length]) and not length.detach().item():
+            raise ValueError("period must be a non-zero value")
+        at, points, values = _around(at, points, values, length)
         left = right = None
     return _interpolated(at, points, values, left, right)
 
 
-def _no_period() -> float:
-    raise ValueError("period must be a non-zero value")
-
-
-def _around(at: Any, points: Any, values: Any, period: float) -> tuple[Any, Any, Any]:
+def _around(at: Any, points: Any, values: Any, period: Any) -> tuple[Any, Any, Any]:
     at, points = ufunc("remainder")(at, period), ufunc("remainder")(points, period)
     order = wrapped(np.argsort(array_of(points)))
     points, values = points[order], values[order]
@@ -223,7 +233,12 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 6.28318
     x = as_tensor(p)
     if exact(x):
         return wrapped(np.unwrap(array_of(x), discont, axis, period=period))
-    return generated.unwrap(x, discont, axis_of(axis, x.ndim), period=float(period))
+    axis = axis_of(axis, x.ndim)
+    if not is_tensor(period):
+        return generated.unwrap(x, discont, axis, period=float(period))
+    found = generated.unwrap(x, discont, axis, period=period.detach().item())
+    turns = ((found - x) / period).detach().round()  # whole ones, that each element was moved by
+    return x + turns * of_dtype(period, x.dtype)
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
@@ -307,6 +322,8 @@ def _piece(function: Any, x: Any, args: Any, kw: Any) -> Any:
 
 def _set_piece(found: Any, mask: Any, function: Any, x: Any, args: Any, kw: Any) -> Any:
     """As NumPy does, the function sees only the elements under its condition."""
+    if without_data([mask]):  # slices may go different ways: the function sees all elements
+        return generated.where(mask, _piece(function, x, args, kw), found)
     places = np.nonzero(array_of(mask))
     if not places[0].size and places:
         return found
@@ -373,9 +390,7 @@ def polyder(p: Any, m: int = 1) -> Any:
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
-    constants = (
-        [0.0] * m if k is None else list(np.ravel(unwrapped(k))) if not hasattr(k, "unbind") else list(k.unbind(0))
-    )
+    constants = [0.0] * m if k is None else list(as_tensor(k).reshape(-1).unbind(0))
     constants = constants * m if len(constants) == 1 else constants
     if len(constants) < m:
         raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
@@ -402,6 +417,8 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def _without_leading_zeros(x: Any) -> Any:
+    if without_data([x]):
+        return x
     values = array_of(x)
     first = 0
     while first < len(values) - 1 and np.allclose(values[first], 0, rtol=1e-14):
@@ -419,7 +436,11 @@ def poly(seq_of_zeros: Any) -> Any:
     found = x.new_ones(1)
     for zero in x.unbind(0):
         found = convolve(found, generated.stack([zero * 0 + 1, -zero]))
-    if found.dtype.kind == "c" and np.all(np.sort(array_of(x)) == np.sort(array_of(x).conj())):
+    if (
+        found.dtype.kind == "c"
+        and not without_data([x])
+        and np.all(np.sort(array_of(x)) == np.sort(array_of(x).conj()))
+    ):
         return found.real
     return found
 
@@ -430,17 +451,25 @@ def roots(p: Any) -> Any:
     x = floating(_series(p))
     if x.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
-    nonzero = np.flatnonzero(array_of(x))
+    nonzero = np.arange(x.shape[0]) if without_data([x]) else np.flatnonzero(array_of(x))
     if not nonzero.size:
         return x[:0]
     zeros = x.shape[0] - 1 - int(nonzero[-1])
+    whole = x[int(nonzero[0]) :]
     x = x[int(nonzero[0]) : int(nonzero[-1]) + 1]
     count = x.shape[0] - 1
-    if not count:
-        return x.new_zeros(zeros)
-    below = as_tensor(np.eye(count - 1, count), x.dtype)
-    found = eigvals(generated.cat([(-x[1:] / x[0]).unsqueeze(0), below]))
-    return generated.cat([found, found.new_zeros(zeros)])
+    below = as_tensor(np.eye(max(count - 1, 0), count), x.dtype)
+    found = eigvals(generated.cat([(-x[1:] / x[0]).unsqueeze(0), below])) if count else x.new_zeros(0)
+    found = generated.cat([found, found.new_zeros(zeros)])
+    return _moving_with(whole, found) if zeros == 1 and is_recorded(x) else found
+
+
+def _moving_with(series: Any, found: Any) -> Any:
+    """Roots of a polynomial without constant term that move with this term, by two steps of Newton's."""
+    slopes = polyder(series)
+    for _ in range(2):
+        found = found - polyval(series, found) / polyval(slopes, found)
+    return found
 
 
 def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
@@ -457,7 +486,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
         weights = as_tensor(w, matrix.dtype)
         matrix, target = matrix * weights.unsqueeze(1), target * (weights if target.ndim == 1 else weights.unsqueeze(1))
     scale = (matrix * matrix).sum(0).sqrt()
-    cut = len(array_of(at)) * np.finfo(array_of(at).dtype).eps if rcond is None else rcond
+    cut = at.shape[0] * np.finfo(at.dtype).eps if rcond is None else rcond
     solution, residuals, rank, values_ = lstsq(matrix / scale, target, cut)
     coefficients = (solution.T / scale).T
     if full:

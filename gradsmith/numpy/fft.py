@@ -8,8 +8,8 @@ from typing import Any
 from numpy.lib.array_utils import normalize_axis_tuple
 
 import gradsmith.fft as ours
-from gradsmith.numpy.arguments import as_tensor, delivered, exact, np, of_dtype
-from gradsmith.numpy.published import describe, plain
+from gradsmith.numpy.arguments import as_tensor, delivered, exact, is_tensor, np, of_dtype, wrapped
+from gradsmith.numpy.published import describe
 
 ALONG_ONE = ("fft", "hfft", "ifft", "ihfft", "irfft", "rfft")
 ALONG_SEVERAL = ("fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn")
@@ -62,8 +62,15 @@ def _shifted(a: Any, axes: Any, by: Callable[[int], int]) -> Any:
     return x.roll([by(x.shape[axis]) for axis in each], each) if each else x.clone()
 
 
+def _frequencies(own: Any) -> Any:
+    def function(n: Any, d: Any = 1.0, device: Any = None) -> Any:
+        return wrapped(own(n)) / d if is_tensor(d) else wrapped(own(n, d))
+
+    return function
+
+
 globals().update({name: _along_one(name) for name in ALONG_ONE})
 globals().update({name: _along_several(name) for name in ALONG_SEVERAL})
-globals().update({name: plain(name, getattr(np.fft, name)) for name in FREQUENCIES})
+globals().update({name: _frequencies(getattr(np.fft, name)) for name in FREQUENCIES})
 for _name in __all__:
     describe(globals()[_name], f"fft.{_name}", getattr(np.fft, _name))

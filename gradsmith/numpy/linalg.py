@@ -18,6 +18,7 @@ from gradsmith.numpy.arguments import (
     np,
     of_dtype,
     unwrapped,
+    without_data,
     wrapped,
 )
 from gradsmith.numpy.published import describe
@@ -100,6 +101,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         raise LinAlgError("Incompatible dimensions")
     columns = y.unsqueeze(1) if y.ndim == 1 else y
     cut = np.finfo(x.dtype).eps * max(x.shape) if rcond is None else float(rcond)
+    if without_data([x, y]):
+        return _least_of_many(x, columns, y.ndim == 1, cut)
     values = svdvals(x)
     sizes = array_of(values)
     rank = int((sizes > (cut if cut >= 0 else np.finfo(x.dtype).eps) * sizes.max(initial=0)).sum())
@@ -109,6 +112,18 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     if rank < x.shape[1] or x.shape[0] <= x.shape[1]:
         squares = squares[:0]
     return (found.squeeze(1) if y.ndim == 1 else found), squares, rank, values
+
+
+def _least_of_many(x: Any, columns: Any, is_vector: bool, cut: float) -> Any:
+    """In a `vmap`, where the rank of each matrix is a number of its own: squares as if all had full rank."""
+    found, _, rank, values = ours.lstsq(x, columns, cut)
+    squares = (columns - x @ found).abs().square().sum(0)
+    return (
+        (found.squeeze(1) if is_vector else found),
+        squares[:0] if x.shape[0] <= x.shape[1] else squares,
+        rank,
+        values,
+    )
 
 
 def _least(x: Any, columns: Any, rank: int, cut: float) -> Any:
@@ -217,7 +232,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:
 def eig(a: Any) -> Any:
     x = _square(a)
     values, vectors = ours.eig(x)
-    if x.dtype.kind == "f" and not array_of(values).imag.any():
+    if _is_real(x, values):
         values, vectors = values.real, vectors.real
     return _result_of("eig")(values, vectors)
 
@@ -225,7 +240,12 @@ def eig(a: Any) -> Any:
 def eigvals(a: Any) -> Any:
     x = _square(a)
     values = ours.eigvals(x)
-    return values.real if x.dtype.kind == "f" and not array_of(values).imag.any() else values
+    return values.real if _is_real(x, values) else values
+
+
+def _is_real(x: Any, values: Any) -> bool:
+    """Whether all eigenvalues are real. Of a batch they stay complex, as one dtype has to fit all matrices."""
+    return x.dtype.kind == "f" and not without_data([x]) and not array_of(values).imag.any()
 
 
 # ---- products and parts
@@ -233,7 +253,7 @@ def eigvals(a: Any) -> Any:
 
 def matrix_power(a: Any, n: int) -> Any:
     x = as_tensor(a)
-    if exact(x) and n >= 0:
+    if exact(x) and n >= 0 and not without_data([x]):
         return wrapped(np.linalg.matrix_power(array_of(x), n))
     if x.dtype == np.float16 and n > 0 and x.ndim > 1 and x.shape[-1] == x.shape[-2]:
         return functools.reduce(ufunc("matmul"), [x] * n)
@@ -244,7 +264,7 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     from gradsmith.numpy.arguments import delivered
 
     tensors = common([as_tensor(one) for one in arrays])
-    if exact(tensors[0]):
+    if exact(tensors[0]) and not without_data(tensors):
         return delivered(wrapped(np.linalg.multi_dot([array_of(one) for one in tensors])), out)
     if len(tensors) < 2:
         raise ValueError("Expecting at least two arrays.")

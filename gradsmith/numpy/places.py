@@ -19,6 +19,7 @@ from gradsmith.numpy.arguments import (
     np,
     result_type,
     unwrapped,
+    without_data,
     wrapped,
 )
 from gradsmith.numpy.moves import along, moved
@@ -35,8 +36,10 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    index = unwrapped(indices) if not contains_tensor(indices) else array_of(as_tensor(indices))
     x = as_tensor(a)
+    if is_tensor(indices) and without_data([indices]):
+        return delivered(np.take(x, indices, axis, mode=mode), out)
+    index = unwrapped(indices) if not contains_tensor(indices) else array_of(as_tensor(indices))
     if axis is None or x.ndim == 0:
         x, axis = x.reshape(-1), 0 if axis is None else axis
     axis = axis_of(axis, x.ndim)
@@ -46,6 +49,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    if is_tensor(indices) and without_data([indices]):
+        return np.take_along_axis(as_tensor(arr), indices, axis)
     index = array_of(as_tensor(indices))
     return moved(lambda places: np.take_along_axis(places, index, axis), arr)
 
@@ -56,6 +61,8 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    if is_tensor(a) and without_data([a]):
+        return delivered(np.choose(a, choices, mode=mode), out)
     index = array_of(as_tensor(a))
     several = list(choices.unbind(0)) if is_tensor(choices) else list(choices)
     return delivered(moved(lambda *places: np.choose(index, places, mode=mode), *several), out)
@@ -102,6 +109,8 @@ def _given(*values: Any) -> Any:
 
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    if without_data([one for one in (a, b) if is_tensor(one)]):
+        return np.isclose(a, b, rtol, atol, equal_nan)
     return wrapped(np.isclose(*(array_of(as_tensor(one)) for one in (a, b)), *unwrapped((rtol, atol)), equal_nan))
 
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gradsmith.numpy.arguments import is_recorded, mapped, np, unwrapped, wrapped
+from gradsmith.numpy.arguments import is_recorded, mapped, np, unwrapped, without_data, wrapped
 
 _PLAIN_TYPES = (int, float, bool, str, type(None))  # arguments without a tensor in them
 PAGES = "https://numpy.org/doc/stable/reference"
@@ -58,6 +58,8 @@ def plain(name: str, own: Any) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and all(type(arg) in _PLAIN_TYPES for arg in args):
             return wrapped(own(*args))
+        if without_data(_tensors([list(args), kwargs])):
+            return wrapped(own(*args, **kwargs))  # NumPy asks the tensors for the op that does it
         found = own(*unwrapped(args), **unwrapped(kwargs))
         if _has_numbers(found) and _recorded([list(args), kwargs]):
             raise RuntimeError(f"{name}() has no derivative here; detach() its arguments where none is wanted")
@@ -73,6 +75,10 @@ def _has_numbers(found: Any) -> bool:
 
 
 def _recorded(arguments: Any) -> bool:
-    tensors: list[Any] = []
-    mapped(tensors.append, arguments)
-    return any(is_recorded(one) for one in tensors)
+    return any(is_recorded(one) for one in _tensors(arguments))
+
+
+def _tensors(arguments: Any) -> list[Any]:
+    found: list[Any] = []
+    mapped(found.append, arguments)
+    return found

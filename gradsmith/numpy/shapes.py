@@ -235,11 +235,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         values = kwargs.pop("constant_values", 0)
         if kwargs:
             raise ValueError(f"unsupported keyword arguments for mode 'constant': {set(kwargs)}")
-        inside = np.pad(np.ones(tuple(x.shape), bool), unwrapped(pad_width))
-        places = np.pad(np.arange(x.numel()).reshape(tuple(x.shape)), unwrapped(pad_width))
-        edges = np.pad(np.zeros(tuple(x.shape), x.dtype), unwrapped(pad_width), constant_values=unwrapped(values))
-        flat = x.reshape(-1) if x.numel() else x.new_zeros(1)
-        return generated.where(wrapped(inside), flat[wrapped(places)], wrapped(edges))
+        return moved(lambda a, b: np.pad(a, unwrapped(pad_width), constant_values=b), x, as_tensor(values, x.dtype))
     if mode in ("edge", "wrap", "empty") or (mode in ("reflect", "symmetric") and kwargs.get("reflect_type") != "odd"):
         kind = "edge" if mode == "empty" else mode
         return moved(lambda places: np.pad(places, unwrapped(pad_width), kind, **kwargs), x)

@@ -89,7 +89,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         shares = _shares(x, as_tensor(weights), axis)
         x, shares = common([floating(x), shares])
         total = reductions.sum(shares, axis, keepdims=keepdims)
-        if bool(reductions.any(total == 0)):
+        if not without_data([total]) and bool(reductions.any(total == 0)):
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         result = reductions.sum(x * shares, axis, keepdims=keepdims) / total
     return (result, total.expand(result.shape)) if returned else result
@@ -172,19 +172,46 @@ def _ranked(name: str, a: Any, arguments: Any, axis: Any, keepdims: Any, out: An
 def _dtype_of_quantile(name: str, kind: Any, arguments: Any, options: dict[str, Any]) -> Any:
     """NumPy's, which depends on the method and on whether `q` is a Python number."""
     given = {key: value for key, value in options.items() if key != "weights"}
-    return np.asarray(getattr(np, name)(np.ones(2, kind), *arguments, **given)).dtype
+    return np.asarray(getattr(np, name)(np.ones(2, kind), *unwrapped(arguments), **given)).dtype
+
+
+# Of n sorted elements a quantile is at the place n * q + a + q * (1 - a - b) - 1, counted from 0. Methods that are not
+# here give one of the elements, or the middle of two, whatever small change `q` undergoes.
+_CONTINUOUS = {
+    "linear": (1.0, 1.0), "interpolated_inverted_cdf": (0.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
+}  # fmt: skip
+
+
+def _motion(name: str, arguments: Any, options: dict[str, Any], count: Any) -> Any:
+    """What a change of `q` adds to the places among `count` elements: zero, with a history; None where there is none.
+
+    `count` is a number, or an array with one for each row; the dimension of `q` is the last one.
+    """
+    q = as_tensor(arguments[0]) if arguments and not isinstance(arguments[0], (int, float)) else None
+    if q is None or not is_recorded(q) or options.get("weights") is not None:
+        return None
+    q = q.reshape(-1) / (100 if name.endswith("percentile") else 1)
+    values, ends = array_of(q), _CONTINUOUS.get(options["method"])
+    if ends is None:
+        return None
+    rate = np.asarray(count)[..., None] + 1 - sum(ends)
+    places = rate * values + ends[0] - 1
+    rate = np.where((places >= 0) & (places <= np.asarray(count)[..., None] - 1), rate, 0.0)
+    return wrapped(rate) * (q - wrapped(values.copy()))
 
 
 def _of_order(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: dict[str, Any]) -> tuple[Any, int]:
     """Without NaN and weights, the places are the same in all rows."""
     options.pop("weights", None)
     ranks = np.arange(rows.shape[-1], dtype=np.float64)
-    places = np.asarray(getattr(np, name)(ranks, *arguments, **options))
+    places = np.asarray(getattr(np, name)(ranks, *unwrapped(arguments), **options))
     ordered = generated.sort(rows, -1, stable=True)[0]
     low = np.floor(places.reshape(-1)).astype(np.int64)
     high = np.minimum(low + 1, rows.shape[-1] - 1)
     below, above = (ordered.index_select(-1, wrapped(at)) for at in (low, high))
-    found = _lerp(below, above, wrapped(places.reshape(-1) - low))
+    share, motion = wrapped(places.reshape(-1) - low), _motion(name, arguments, options, rows.shape[-1])
+    found = _lerp(below, above, share if motion is None else share + motion)
     found = chosen(ordered.narrow(-1, rows.shape[-1] - 1, 1).isnan(), as_tensor(np.nan, found.dtype), found)
     found = found.movedim(-1, 0)
     return found.reshape((*places.shape, *rows.shape[:-1])), places.ndim
@@ -192,7 +219,11 @@ def _of_order(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: 
 
 def _lerp(below: Any, above: Any, share: Any) -> Any:
     """Between two elements; no difference of infinities is taken at the first of them."""
-    return chosen(share == 0, below, below + (above - below) * of_dtype(share, below.dtype))
+    way = above - below
+    is_first = share == 0
+    if is_recorded(share):
+        is_first = is_first & way.isfinite().logical_not()
+    return chosen(is_first, below, below + way * of_dtype(share, below.dtype))
 
 
 def _of_ranks(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: dict[str, Any]) -> tuple[Any, int]:
@@ -203,8 +234,9 @@ def _of_ranks(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: 
     order = np.argsort(values, axis=-1, kind="stable")
     ranks = np.argsort(order, axis=-1, kind="stable").astype(np.float64)
     ranks[np.isnan(values)] = np.nan
-    places = np.asarray(getattr(np, name)(ranks, *arguments, axis=-1, **options))
-    return _between(rows, order, places), places.ndim - (rows.ndim - 1)
+    places = np.asarray(getattr(np, name)(ranks, *unwrapped(arguments), axis=-1, **options))
+    motion = _motion(name, arguments, options, (~np.isnan(values)).sum(-1))
+    return _between(rows, order, places, motion), places.ndim - (rows.ndim - 1)
 
 
 def _as_rows(x: Any, axes: tuple[int, ...], ndim: int) -> Any:
@@ -212,7 +244,7 @@ def _as_rows(x: Any, axes: tuple[int, ...], ndim: int) -> Any:
     return rows.reshape((*rows.shape[: ndim - len(axes)], math.prod(rows.shape[ndim - len(axes) :])))
 
 
-def _between(rows: Any, order: Any, places: Any) -> Any:
+def _between(rows: Any, order: Any, places: Any, motion: Any = None) -> Any:
     """Elements at places between the ranks; places have dimensions in front of those of the rows."""
     ahead = places.ndim - (rows.ndim - 1)
     last = np.moveaxis(places.reshape(math.prod(places.shape[:ahead]), *places.shape[ahead:]), 0, -1)
@@ -222,6 +254,7 @@ def _between(rows: Any, order: Any, places: Any) -> Any:
     ordered = generated.gather(rows, -1, wrapped(order))
     below, above = (generated.gather(ordered, -1, wrapped(np.ascontiguousarray(at))) for at in (low, high))
     share = wrapped(np.ascontiguousarray(known - low))
+    share = share if motion is None else share + motion
     found = _lerp(below, above, share)
     found = chosen(wrapped(np.isnan(last)), as_tensor(np.nan, found.dtype), found)
     return found.movedim(-1, 0).reshape(places.shape)
@@ -247,70 +280,122 @@ def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    return _ranked("quantile", a, (unwrapped(q),), axis, keepdims, out, method=method, weights=weights)
+    return _ranked("quantile", a, (q,), axis, keepdims, out, method=method, weights=weights)
 
 
 def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: Any = NO_VALUE, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    return _ranked("nanquantile", a, (unwrapped(q),), axis, keepdims, out, method=method, weights=weights)
+    return _ranked("nanquantile", a, (q,), axis, keepdims, out, method=method, weights=weights)
 
 
 def percentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    return _ranked("percentile", a, (unwrapped(q),), axis, keepdims, out, method=method, weights=weights)
+    return _ranked("percentile", a, (q,), axis, keepdims, out, method=method, weights=weights)
 
 
 def nanpercentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
     keepdims: Any = NO_VALUE, *, weights: Any = None,
 ) -> Any:  # fmt: skip
-    return _ranked("nanpercentile", a, (unwrapped(q),), axis, keepdims, out, method=method, weights=weights)
+    return _ranked("nanpercentile", a, (q,), axis, keepdims, out, method=method, weights=weights)
 
 
-# ---- histograms: differentiable by the weights
+# ---- histograms: differentiable by the weights, and their edges by the ends
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
     places = as_tensor(x)
     shares = None if weights is None else of_dtype(as_tensor(weights), np.float64)
     if shares is not None and (is_recorded(shares) or without_data([shares])):
-        return generated.bincount(places, shares, int(minlength))
+        return _summed_by_places(places, shares, int(minlength))
     return wrapped(np.bincount(array_of(places), None if shares is None else array_of(shares), minlength))
 
 
+def _summed_by_places(places: Any, shares: Any, minlength: int) -> Any:
+    """In a `vmap` the length has to follow from places that are the same for all slices."""
+    if without_data([places]) or not without_data([shares]):
+        return generated.bincount(places, shares, minlength)
+    length = max([minlength, *(array_of(places) + 1).tolist()])
+    return shares.new_zeros(length).index_add(0, of_dtype(places, np.int64), shares)
+
+
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    values = array_of(as_tensor(a)).reshape(-1)
-    edges = np.histogram_bin_edges(values, unwrapped(bins), range, None if weights is None else unwrapped(weights))
-    counts, _ = _binned([values], [edges], weights)
-    return (_density(counts, [edges]) if density else counts), wrapped(edges)
+    column = as_tensor(a).reshape(-1)
+    edges = _edges_by_numpy(column, bins, range, weights)
+    counts = _binned([array_of(column)], [edges], weights)
+    moving = _edges(edges, column, bins, range)
+    return (_density(counts, [moving]) if density else counts), moving
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    column = as_tensor(a).reshape(-1)
+    return _edges(_edges_by_numpy(column, bins, range, weights), column, bins, range)
+
+
+def _edges_by_numpy(column: Any, bins: Any, range: Any, weights: Any) -> Any:
+    shares = unwrapped(weights) if isinstance(bins, str) else None  # which have a say in nothing but an error
+    return np.histogram_bin_edges(array_of(column), unwrapped(bins), unwrapped(range), shares)
 
 
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, Any, Any]:
-    columns = [array_of(as_tensor(one)) for one in (x, y)]
-    _, *edges = np.histogram2d(*columns, unwrapped(bins), range)
-    counts, _ = _binned(columns, edges, weights, np.float64)
-    return (_density(counts, edges) if density else counts), *map(wrapped, edges)
+    columns = [as_tensor(one) for one in (x, y)]
+    _, *edges = np.histogram2d(*map(array_of, columns), unwrapped(bins), unwrapped(range))
+    counts, moving = _of_several(columns, edges, _bins_of_two(bins), range, density, weights)
+    return (counts, *moving)
+
+
+def _bins_of_two(bins: Any) -> Any:
+    """As NumPy reads it: what has another length than one or two are the edges of both."""
+    return [bins, bins] if _are_several(bins) and len(bins) not in (1, 2) else bins
+
+
+def _are_several(bins: Any) -> bool:
+    return isinstance(bins, (list, tuple)) or getattr(bins, "ndim", 0) > 0
 
 
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    table = unwrapped(sample) if type(sample) in (list, tuple) else array_of(as_tensor(sample))
-    _, edges = np.histogramdd(table, unwrapped(bins), range)
-    columns = np.atleast_2d(np.asarray(table))
-    columns = (
-        columns if type(sample) in (list, tuple) else (np.asarray(table)[:, None] if np.ndim(table) == 1 else columns).T
-    )
-    counts, _ = _binned(list(columns), list(edges), weights, np.float64)
-    return (_density(counts, list(edges)) if density else counts), tuple(map(wrapped, edges))
+    if type(sample) in (list, tuple):
+        columns = [as_tensor(one) for one in sample]
+    else:
+        table = as_tensor(sample)
+        columns = list((table.unsqueeze(1) if table.ndim == 1 else table).unbind(1))
+    _, edges = np.histogramdd([array_of(one) for one in columns], unwrapped(bins), unwrapped(range))
+    counts, moving = _of_several(columns, list(edges), bins, range, density, weights)
+    return counts, tuple(moving)
+
+
+def _of_several(columns: Any, edges: Any, bins: Any, range: Any, density: Any, weights: Any) -> tuple[Any, list[Any]]:
+    counts = _binned([array_of(one) for one in columns], edges, weights, np.float64)
+    each = list(bins) if _are_several(bins) else [bins] * len(edges)
+    each = each * len(edges) if len(each) == 1 else each
+    ranges = [None] * len(edges) if range is None else list(range)
+    moving = [_edges(*one) for one in zip(edges, columns, each, ranges)]
+    return (_density(counts, moving) if density else counts), moving
+
+
+def _edges(edges: Any, column: Any, bins: Any, range: Any) -> Any:
+    """NumPy's edges as a tensor: those that were given, or at even distances between ends that may have a history."""
+    if not isinstance(bins, str) and len(as_tensor(bins).shape):
+        return of_dtype(as_tensor(bins), edges.dtype)
+    if range is None and (exact(column) or not column.numel()):
+        return wrapped(edges)
+    ends = (column.min(), column.max()) if range is None else range
+    low, high = (as_tensor(end, np.float64) for end in ends)
+    if not (is_recorded(low) or is_recorded(high)):
+        return wrapped(edges)
+    share = wrapped(np.linspace(0.0, 1.0, len(edges)))
+    moved = (1 - share) * (low - wrapped(array_of(low).copy())) + share * (high - wrapped(array_of(high).copy()))
+    return wrapped(edges) + of_dtype(moved, edges.dtype)
 
 
 def _binned(columns: list[Any], edges: list[Any], weights: Any, dtype: Any = None) -> Any:
-    """Sums of weights in the bins, and the bin of each sample."""
+    """Sums of weights in the bins."""
     sizes = [len(one) - 1 for one in edges]
     inside = np.ones(len(columns[0]), bool)
     places = np.zeros(len(columns[0]), np.int64)
@@ -323,11 +408,11 @@ def _binned(columns: list[Any], edges: list[Any], weights: Any, dtype: Any = Non
     total = int(np.prod(sizes))
     if weights is None:
         counts = np.bincount(places[kept], minlength=total)
-        return wrapped((counts if dtype is None else counts.astype(dtype)).reshape(sizes)), places
+        return wrapped((counts if dtype is None else counts.astype(dtype)).reshape(sizes))
     shares = as_tensor(weights).reshape(-1)
     if exact(shares):
         shares = shares.to(np.float64 if dtype is not None else shares.dtype)
-    return shares.new_zeros(total).index_add(0, wrapped(places[kept]), shares[wrapped(kept)]).reshape(sizes), places
+    return shares.new_zeros(total).index_add(0, wrapped(places[kept]), shares[wrapped(kept)]).reshape(sizes)
 
 
 def _density(counts: Any, edges: list[Any]) -> Any:
@@ -335,6 +420,6 @@ def _density(counts: Any, edges: list[Any]) -> Any:
     for place, edge in enumerate(edges):
         shape = [1] * len(edges)
         shape[place] = -1
-        widths = widths * np.diff(edge).astype(np.float64).reshape(shape)
+        widths = widths * of_dtype(edge[1:] - edge[:-1], np.float64).reshape(shape)
     counts = of_dtype(counts, np.float64) if exact(counts) else counts
-    return counts / wrapped(np.asarray(widths)) / counts.sum()
+    return counts / widths / counts.sum()

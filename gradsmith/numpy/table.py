@@ -11,7 +11,7 @@ from __future__ import annotations
 MODULES = {
     "calculus": (
         "angle apply_along_axis apply_over_axes around convolve correlate diff ediff1d fix gradient i0 imag"
-        " interp piecewise poly polyadd polyder polydiv polyfit polyint polymul polysub polyval real roots"
+        " interp kaiser piecewise poly polyadd polyder polydiv polyfit polyint polymul polysub polyval real roots"
         " round sinc trapezoid unwrap"
     ),
     "creation": (
@@ -39,7 +39,8 @@ MODULES = {
         " permute_dims ravel reshape shape size squeeze stack swapaxes trace transpose tril triu vstack"
     ),
     "statistics": (
-        "average bincount corrcoef cov histogram histogram2d histogramdd median nanmedian nanpercentile nanquantile"
+        "average bincount corrcoef cov histogram histogram2d histogram_bin_edges histogramdd median nanmedian"
+        " nanpercentile nanquantile"
         " nanstd nanvar percentile quantile std var"
     ),
 }
@@ -50,8 +51,8 @@ PLAIN = (
     " bartlett base_repr binary_repr blackman busday_count busday_offset common_type count_nonzero"
     " diag_indices diag_indices_from digitize empty eye flatnonzero format_float_positional"
     " format_float_scientific from_dlpack frombuffer fromfile fromfunction fromiter fromregex fromstring"
-    " genfromtxt hamming hanning histogram_bin_edges identity indices is_busday iscomplex iscomplexobj"
-    " isfortran isin isneginf isposinf isreal isrealobj isscalar iterable ix_ kaiser load loadtxt mask_indices"
+    " genfromtxt hamming hanning identity indices is_busday iscomplex iscomplexobj"
+    " isfortran isin isneginf isposinf isreal isrealobj isscalar iterable ix_ load loadtxt mask_indices"
     " may_share_memory min_scalar_type nanargmax nanargmin nonzero ones packbits ravel_multi_index result_type"
     " can_cast save savetxt savez savez_compressed searchsorted shares_memory tri tril_indices"
     " tril_indices_from triu_indices triu_indices_from unpackbits unravel_index zeros datetime_as_string"

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.numpy.arguments import mapped, without_data
 from gradsmith.numpy_protocols.composed.operands import as_arrays, has_tensors, is_recorded
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 # Their results are truths, counts, places, dtypes or text: a step function at most.
 _NAMES = [
@@ -20,10 +22,6 @@ _NAMES = [
     "can_cast",
     "common_type",
     "einsum_path",
-    "histogram",
-    "histogram_bin_edges",
-    "histogram2d",
-    "histogramdd",
     "iscomplexobj",
     "isrealobj",
     "lexsort",
@@ -46,10 +44,30 @@ _NAMES = [
 
 CONSTANT = frozenset(getattr(np, name) for name in _NAMES if hasattr(np, name))
 
+# Of these the result follows from shapes and dtypes, which tensors without values have too.
+_OF_KINDS = frozenset((
+    np.can_cast, np.common_type, np.diag_indices_from, np.iscomplexobj, np.isrealobj, np.result_type,
+    np.tril_indices_from, np.triu_indices_from,
+))  # fmt: skip
+
 
 def computed_by_numpy(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The function of arrays with the values of the tensors."""
+    if func in _OF_KINDS:
+        return func(*map(_stand_in, args), **{name: _stand_in(value) for name, value in kwargs.items()})
     return func(*map(as_arrays, args), **as_arrays(kwargs))
+
+
+def _stand_in(value: Any) -> Any:
+    """An array of the same shape and dtype, of one element that is repeated."""
+    return np.broadcast_to(np.zeros((), value.dtype), tuple(value.shape)) if is_tensor(value) else value
+
+
+def are_values(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Are they constants whose values NumPy can compute with?"""
+    tensors: list[Any] = []
+    mapped(tensors.append, [list(args), kwargs])
+    return are_constants(args, kwargs) and not without_data(tensors)
 
 
 def are_constants(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.numpy_protocols import options, rows, ufunc_methods, ufuncs
-from gradsmith.numpy_protocols.constants import CONSTANT, are_constants, computed_by_numpy
+from gradsmith.numpy_protocols.constants import CONSTANT, are_constants, are_values, computed_by_numpy
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.tensors.plain_methods import is_foreign, set_row_of_function
 
@@ -38,7 +38,12 @@ def call_numpy(func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, A
     if row is not None:
         set_row_of_function(func, row)
         return row(args, kwargs)
-    if func in CONSTANT or are_constants(args, kwargs):
+    if func in CONSTANT or are_values(args, kwargs):
+        return computed_by_numpy(func, args, kwargs)
+    function = rows.expect_function(func)
+    if function is not None:
+        return function(*args, **kwargs)
+    if are_constants(args, kwargs):
         return computed_by_numpy(func, args, kwargs)
     raise _no_op(_name_of(func), rows.names())
 

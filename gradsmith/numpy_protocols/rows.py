@@ -12,10 +12,12 @@ behind the call, after two spaces, say what is done before and after it:
     flat         without an axis, the op is computed along the flattened operand
     merged       the op takes one dimension: several axes are made one
     listed       the operand is a sequence of tensors, or a tensor along whose first dimension they are
+    between      of the methods to go between two elements, the op knows the five oldest
     where=x      elements that are masked out are x
     initial=op   what is given as `initial` is combined with the result by op
 
-`out` and `dtype` are common to all rows. Every other parameter of NumPy's is refused, by name, if it is given.
+`out` and `dtype` are common to all rows. Where every other parameter of NumPy's is given, the function of the same name
+of `gradsmith.numpy` computes the result; if there is none, it is refused by name.
 
 A row that is a name alone is a function of `composed`, which takes what NumPy's function takes.
 """
@@ -30,6 +32,8 @@ from typing import Any
 
 import numpy as np
 
+import gradsmith.numpy as gnp
+from gradsmith.numpy.table import place_of
 from gradsmith.numpy_protocols import composed
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, op_named, promoted, stored
 from gradsmith.numpy_protocols.signatures import signature_of
@@ -37,8 +41,11 @@ from gradsmith.numpy_protocols.table import TABLE
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 # Of these any value that NumPy takes gives the same numbers.
-_WITHOUT_EFFECT = frozenset(("subok", "casting", "overwrite_input", "optimize", "kind", "device", "assume_unique"))
+_WITHOUT_EFFECT = frozenset(
+    ("subok", "casting", "overwrite_input", "optimize", "kind", "device", "assume_unique", "writeable")
+)
 _OF_ALL_ROWS = frozenset(("out", "dtype", "where", "initial"))
+_FIVE = ("linear", "lower", "higher", "midpoint", "nearest")
 _NO_VALUE = getattr(np, "_NoValue", None)
 _NOTHING = (None, _NO_VALUE)
 
@@ -114,6 +121,10 @@ class ComposedRow:
         return result if out is None else stored(self.name, result, out)
 
 
+class Refused(TypeError):
+    """What the op of a row does not do."""
+
+
 class Row:
     """A function that is one op."""
 
@@ -152,12 +163,22 @@ class Row:
             return self.op(args[0], **self.left_out)
         if len(self.operands) <= len(args) <= self.most_direct and kwargs.keys() <= self.argument_of.keys():
             return self.direct(args, kwargs)
+        try:
+            return self.bound(args, kwargs)
+        except Refused:
+            function = expect_function(_function_at(self.name))
+            if function is None:
+                raise
+        return function(*args, **kwargs)
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of which NumPy's parameters say what is what."""
         given = self.parameters.bound(args, kwargs)
         if given.keys() <= self.known:
             return self.computed(given)
         others = {name: given.pop(name) for name in tuple(given) if name in _OF_ALL_ROWS or name in _WITHOUT_EFFECT}
         if not given.keys() <= self.known:
-            raise TypeError(f"np.{self.name}() of tensors takes no {', '.join(sorted(given.keys() - self.known))}")
+            raise Refused(f"np.{self.name}() of tensors takes no {', '.join(sorted(given.keys() - self.known))}")
         initial, out = others.get("initial"), others.get("out")
         result = self.computed(given, others.get("dtype"), others.get("where"))
         if initial is not None:
@@ -194,9 +215,9 @@ class Row:
         return getattr(result, self.result) if self.result else result
 
     def of_word(self, word: str) -> Any:
-        """The op that a word names; TypeError if the row has not got the word."""
+        """The op that a word names; Refused if the row has not got the word."""
         if word not in self.words:
-            raise TypeError(f"np.{self.name}() of tensors takes no {word}=")
+            raise Refused(f"np.{self.name}() of tensors takes no {word}=")
         return op_named(self.words[word]) if word == "initial" else None
 
     # ---- before the op
@@ -210,6 +231,8 @@ class Row:
 
     def prepared(self, operands: list[Any], given: dict[str, Any]) -> list[Any]:
         """The operands as the words of the row have them."""
+        if "between" in self.words and given.get("method", "linear") not in _FIVE:
+            raise Refused(f"np.{self.name}() of tensors takes method= {', '.join(_FIVE)}")
         if "inexact" in self.words:
             operands = _each(operands, as_inexact)
         if "promote" in self.words:
@@ -225,7 +248,7 @@ class Row:
         """Several axes as the last one, for an op that takes one dimension."""
         axes = np.lib.array_utils.normalize_axis_tuple(given["axis"], tensor.ndim)
         if given.pop("keepdims", False):
-            raise TypeError(f"np.{self.name}() of tensors takes keepdims with one axis, or with none")
+            raise Refused(f"np.{self.name}() of tensors takes keepdims with one axis, or with none")
         given["axis"] = -1
         kept = [dim for dim in range(tensor.ndim) if dim not in axes]
         return tensor.permute((*kept, *axes)).flatten(len(kept))
@@ -257,6 +280,14 @@ _TEXTS = {func: (name, text) for name, text in TABLE.items() if (func := _functi
 def expect_row(func: Any) -> Callable[[tuple[Any, ...], dict[str, Any]], Any] | None:
     """The row of a function of NumPy's, read when it is first called; None if there is none."""
     return make_row(_TEXTS[func][0], func, _TEXTS[func][1]) if func in _TEXTS else None
+
+
+def expect_function(func: Any) -> Callable[..., Any] | None:
+    """The function that `gradsmith.numpy` composes of ops under the name of NumPy's; None if there is none."""
+    name = getattr(func, "__name__", "")
+    if getattr(np, name, None) is not func or not place_of(name):
+        return None
+    return getattr(gnp, name)  # type: ignore[no-any-return]
 
 
 def names() -> list[str]:

@@ -311,26 +311,39 @@ def solve_ivp(
     """
     if events is not None or dense_output:
         raise ValueError("solve_ivp: events and dense_output have no derivative here; use scipy.integrate.solve_ivp")
-    first, last = (float(end) for end in t_span)
+    first, last = (float(as_tensor(end).detach()) for end in t_span)
     start = _real(y0, "y0").reshape(-1)
     options = Options(method, rtol, atol, first_step, max_step)
     equation = Equation(fun, () if args is None else tuple(args), True, options)
     if t_eval is None:
         right = equation.right(equation.args)
         times = wrapped(times_of_steps(right, array_of(start), first, last, options))
+        if any(map(is_tensor, t_span)):
+            times = _between(t_span, times)
     else:
         times = _real(t_eval, "t_eval")
-    states = equation.solution(start, _from(first, times))
-    kept = states if times.numel() and float(times[0]) == first else states[1:]
+    states = equation.solution(start, _from(t_span[0], times))
+    kept = states if _is_start(first, times) else states[1:]
     message = "The solver successfully reached the end of the integration interval."
     return SimpleNamespace(t=times, y=kept.T, sol=None, status=0, success=True, message=message)
 
 
-def _from(first: float, times: Any) -> Any:
-    """The times with the start before them, where it is not one of them."""
-    if times.numel() and float(times[0]) == first:
-        return times
-    return generated.cat([times.new_full((1,), first), times])
+def _from(first: Any, times: Any) -> Any:
+    """The times with the start before them, where it is not one of them; there it brings its own history."""
+    begin = of_dtype(as_tensor(first), np.float64).reshape(1)
+    if _is_start(first, times):
+        return generated.cat([begin, times[1:]]) if is_tensor(first) else times
+    return generated.cat([begin, times])
+
+
+def _is_start(first: Any, times: Any) -> bool:
+    return bool(times.numel()) and float(times[0].detach()) == float(as_tensor(first).detach())
+
+
+def _between(ends: Any, times: Any) -> Any:
+    """The times of the solver's steps, of which the first and the last are those that were given."""
+    first, last = (of_dtype(as_tensor(end), np.float64).reshape(1) for end in ends)
+    return generated.cat([first, times[1:-1], last]) if times.numel() > 1 else first
 
 
 # ---- integrals
@@ -344,7 +357,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1,
     widths = dx if x is None else diff(floating(as_tensor(x)))
     found = (widths * (rows[..., 1:] + rows[..., :-1]) / 2).cumsum(-1)
     if initial is not None:
-        found = generated.cat([found.new_full((*found.shape[:-1], 1), float(initial)), found], -1)
+        found = generated.cat([as_tensor(initial, found.dtype).expand((*found.shape[:-1], 1)), found], -1)
     return found.movedim(-1, axis)
 
 
@@ -353,7 +366,7 @@ def simpson(y: Any, x: Any = None, *, dx: float = 1.0, axis: int = -1) -> Any:
     rows = floating(as_tensor(y))
     rows = rows.movedim(axis_of(axis, rows.ndim), -1)
     count = rows.shape[-1]
-    steps = rows.new_full((max(count - 1, 0),), dx) if x is None else diff(floating(as_tensor(x)))
+    steps = as_tensor(dx, rows.dtype).expand(max(count - 1, 0)) if x is None else diff(floating(as_tensor(x)))
     if count < 3:
         return trapezoid(rows, as_tensor(x) if x is not None else None, dx)
     odd = count if count % 2 else count - 1

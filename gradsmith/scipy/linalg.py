@@ -10,7 +10,7 @@ from typing import Any
 import gradsmith.generated as generated
 import gradsmith.linalg as ours
 from gradsmith.numpy import linalg as like_numpy
-from gradsmith.numpy.arguments import array_of, as_tensor, common, floating, np, without_data
+from gradsmith.numpy.arguments import array_of, as_tensor, common, floating, is_recorded, is_tensor, np, without_data
 from gradsmith.numpy.linalg import LinAlgError, eigvals, pinv, svdvals
 from gradsmith.numpy.published import plain
 from gradsmith.runtime.arrays.scipy_modules import scipy_module
@@ -110,7 +110,7 @@ def solve_triangular(
 ) -> Any:  # fmt: skip
     """Solution of ``a @ x == b`` with a triangle of `a`, or with its transpose."""
     x, y = _pair(a, b, check_finite)
-    if (array_of(x.diagonal(0, -2, -1)) == 0).any() and not unit_diagonal:
+    if not unit_diagonal and not without_data([x]) and (array_of(x.diagonal(0, -2, -1)) == 0).any():
         raise LinAlgError("singular matrix: there is a zero on the diagonal")
     x = _transposed(generated.tril(x) if lower else generated.triu(x), trans)
     upper = lower if trans not in (0, "N") else not lower
@@ -215,6 +215,8 @@ def _riccati_arguments(kind: str, *matrices: Any) -> list[Any]:
     if found[0].dtype.kind == "c":
         raise ValueError(f"solve_{kind}_are: of complex matrices there is no op; use scipy.linalg.solve_{kind}_are")
     for name, matrix in zip("qr", found[2:]):
+        if without_data([matrix]):
+            continue
         values = array_of(matrix)
         rounding = 100 * np.finfo(values.dtype).eps * np.abs(values).max(initial=0)
         if values.shape[-1] != values.shape[-2] or not np.allclose(values, values.mT, rtol=0, atol=rounding):
@@ -333,8 +335,10 @@ def qr(
     x = _matrix(a, check_finite)
     if mode == "economic":
         return tuple(ours.qr(x))
-    q, r = ours.qr(x, "complete")
-    return (r,) if mode == "r" else (q, r)
+    if mode == "r":
+        _, r = ours.qr(x)
+        return (generated.cat([r, r.new_zeros((*r.shape[:-2], x.shape[-2] - r.shape[-2], r.shape[-1]))], -2),)
+    return tuple(ours.qr(x, "complete"))
 
 
 def svd(
@@ -389,7 +393,7 @@ def eig(
     x = _matrix(a, check_finite)
     x = x if b is None else like_numpy.solve(b, x)
     values, vectors = ours.eig(x)
-    if x.dtype.kind == "f" and not array_of(values).imag.any():
+    if x.dtype.kind == "f" and not without_data([x]) and not array_of(values).imag.any():
         vectors = vectors.real
     return (values, vectors) if right else values
 
@@ -468,7 +472,7 @@ def sqrtm(A: Any, disp: Any = None, blocksize: Any = None) -> Any:
 
 def fractional_matrix_power(A: Any, t: float) -> Any:
     """Power of a matrix, which need not be an integer."""
-    if int(t) == t:
+    if not (is_tensor(t) and (without_data([t]) or is_recorded(t))) and int(t) == t:
         return ours.matrix_power(_matrix(A), int(t))
     return ours.expm(ours.logm(_matrix(A)) * t)
 

@@ -8,7 +8,7 @@ from typing import Any
 import gradsmith.fft as fft
 import gradsmith.generated as generated
 import gradsmith.signal
-from gradsmith.numpy.arguments import as_tensor, common, floating, np, wrapped
+from gradsmith.numpy.arguments import as_tensor, common, floating, is_tensor, np, wrapped
 from gradsmith.numpy.shapes import pad
 from gradsmith.signal import windows
 
@@ -50,7 +50,7 @@ def _planar(function: Any, in1: Any, in2: Any, mode: str, boundary: str, fillval
     x, y = _pair(in1, in2)
     if x.ndim != 2 or y.ndim != 2:
         raise ValueError("convolve2d inputs must both be 2-D arrays")
-    if mode == "valid" or (boundary == "fill" and fillvalue == 0):
+    if mode == "valid" or (boundary == "fill" and not is_tensor(fillvalue) and fillvalue == 0):
         return function(x, y, mode)
     kinds = {"fill": "constant", "wrap": "wrap", "circular": "wrap", "symm": "symmetric", "symmetric": "symmetric"}
     if boundary not in kinds:

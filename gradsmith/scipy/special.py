@@ -17,6 +17,7 @@ from gradsmith.numpy.arguments import (
     np,
     of_dtype,
     result_type,
+    without_data,
     wrapped,
 )
 from gradsmith.scipy.distribution_functions import *  # noqa: F403
@@ -30,14 +31,15 @@ ELEMENTWISE = (
     " jve k0 k0e k1 k1e kl_div kv kve log1p log_expit log_ndtr logit ndtr ndtri owens_t psi rel_entr rgamma sinc"
     " spence stdtr stdtrit wrightomega xlog1py xlogy y0 y1 yv yve zeta"
 )
-ORDERED = "expn kn polygamma spherical_in spherical_jn spherical_kn spherical_yn yn"  # of an integer order, then x
+ORDERED = "expn kn polygamma yn"  # of an integer order, then x
+SPHERICAL = "spherical_in spherical_jn spherical_kn spherical_yn"  # the same, and their derivatives
 SEVERAL = "airy fresnel shichi sici"
 COMPOSED = (
     "binom cbrt comb cosdg cotdg eval_chebyt eval_chebyu eval_hermite eval_hermitenorm eval_laguerre eval_legendre"
     " factorial gammasgn huber jvp lambertw log_softmax loggamma logsumexp multigammaln ndtri_exp poch powm1"
     " pseudo_huber radian round sindg softmax softplus tandg"
 )
-__all__ = sorted({*ELEMENTWISE.split(), *ORDERED.split(), *SEVERAL.split(), *COMPOSED.split(), *_distributions})
+__all__ = sorted({*" ".join((ELEMENTWISE, ORDERED, SPHERICAL, SEVERAL, COMPOSED)).split(), *_distributions})
 
 
 def _operands(*values: Any) -> list[Any]:
@@ -62,8 +64,41 @@ def _ordered(name: str) -> Callable[..., Any]:
     op = getattr(ours, name)
 
     def function(n: Any, x: Any) -> Any:
-        order = n if isinstance(n, int) else as_tensor(n)
-        return op(int(order) if not isinstance(order, int) and order.ndim == 0 else order, floating(as_tensor(x)))
+        return _of_orders(op, n, floating(as_tensor(x)))
+
+    return _named(function, name)
+
+
+def _of_orders(op: Callable[..., Any], n: Any, x: Any) -> Any:
+    """An op of one whole order, for an order or an array of them."""
+    if isinstance(n, int):
+        return op(n, x)
+    orders = array_of(as_tensor(n))
+    several = np.unique(orders)
+    if orders.ndim == 0 or several.size == 1:
+        found = op(int(several[0]), x)
+        return found.expand(np.broadcast_shapes(orders.shape, tuple(x.shape)))
+    found = as_tensor(np.nan, x.dtype)
+    for order in several:
+        found = generated.where(wrapped(orders == order), op(int(order), x), found)
+    return found
+
+
+# Signs of the orders below and above in the derivative, which divides by nothing that may be zero:
+# (2n + 1) f_n' = below * n * f_(n-1) + above * (n + 1) * f_(n+1).
+_SPHERICAL = {"spherical_jn": (1, -1), "spherical_yn": (1, -1), "spherical_in": (1, 1), "spherical_kn": (-1, -1)}
+
+
+def _spherical(name: str) -> Callable[..., Any]:
+    op = getattr(ours, name)
+    below, above = _SPHERICAL[name]
+
+    def slope(n: int, x: Any) -> Any:
+        far = above * (n + 1) * op(n + 1, x)
+        return (far + below * n * op(n - 1, x)) / (2 * n + 1) if n else far
+
+    def function(n: Any, z: Any, derivative: bool = False) -> Any:
+        return _of_orders(slope if derivative else op, n, floating(as_tensor(z)))
 
     return _named(function, name)
 
@@ -88,6 +123,7 @@ def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 globals().update({name: _elementwise(name) for name in ELEMENTWISE.split()})
 globals().update({name: _ordered(name) for name in ORDERED.split()})
+globals().update({name: _spherical(name) for name in SPHERICAL.split()})
 globals().update({name: _several(name) for name in SEVERAL.split()})
 
 
@@ -142,11 +178,11 @@ def loggamma(z: Any) -> Any:
 
 def gammasgn(x: Any) -> Any:
     """Sign of the gamma function."""
-    values = array_of(_operands(x)[0])
-    signs = np.where((values < 0) & (np.floor(values) % 2 != 0), -1.0, 1.0)
-    poles = (values < 0) & (values == np.floor(values))
-    signs = np.where(np.signbit(values) & (values == 0), -1.0, signs)
-    return wrapped(np.where(poles | np.isnan(values), np.nan, signs).astype(values.dtype))
+    values = _operands(x)[0].detach()
+    whole, is_negative = values.floor(), values < 0
+    minus = (is_negative & (whole % 2 != 0)) | (values.signbit() & (values == 0))
+    signs = generated.where(minus, as_tensor(-1.0, values.dtype), as_tensor(1.0, values.dtype))
+    return generated.where((is_negative & (values == whole)) | values.isnan(), as_tensor(np.nan, values.dtype), signs)
 
 
 def multigammaln(a: Any, d: int) -> Any:
@@ -168,6 +204,8 @@ def binom(x: Any, y: Any) -> Any:
 
 
 def _is_small(n: Any) -> bool:
+    if without_data([n]):
+        return False
     values = np.abs(array_of(n))
     return bool(values.size == 0 or values.max() < 150)
 
@@ -288,7 +326,11 @@ def jvp(v: Any, z: Any, n: int = 1) -> Any:
 def _polynomial(name: str, op: str) -> Callable[..., Any]:
     def function(n: Any, x: Any) -> Any:
         degree, at = as_tensor(n), floating(as_tensor(x))
-        return getattr(ours, op)(at, degree if exact(degree) else of_dtype(degree, np.int64))
+        if not exact(degree):
+            if not without_data([degree]) and (array_of(degree) % 1 != 0).any():
+                raise ValueError(f"{name}: the degree n must be a whole number here; scipy.special.{name} takes others")
+            degree = of_dtype(degree, np.int64)
+        return getattr(ours, op)(at, degree)
 
     return _named(function, name)
 

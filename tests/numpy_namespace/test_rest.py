@@ -336,7 +336,7 @@ def test_counts_have_a_gradient_in_the_weights():
 
 def test_what_would_lose_a_gradient_is_refused():
     with pytest.raises(RuntimeError, match="no derivative here"):
-        gnp.histogram_bin_edges(tensor(V))
+        gnp.arange(tensor(2.0))
     with pytest.raises(TypeError, match="tensors hold numbers"):
         gnp.add(np.array(["a"]), 1)
     assert gnp.argmax(tensor(V)).item() == 2

@@ -107,6 +107,7 @@ SAMPLES = {
     "expand_dims": ["a, 0", "a, -1", "a, (0, 3)"],
     "broadcast_to": ["u, (3, 4)", "one, 3"],
     "broadcast_arrays": ["u, a", "one, v"],
+    "lib.stride_tricks.sliding_window_view": ["v, 2", "a, (2, 3)", "t, 2, axis=1", "a, (2, 2), axis=(1, 1)"],
     "atleast_1d": ["one", "one, v"],
     "atleast_2d": ["v", "one, a"],
     "atleast_3d": ["v", "a", "t"],

@@ -55,7 +55,13 @@ SPECIAL = {
     "hyp2f1": [call(0.5, 1.5, 2.0, P)],
     "betainc": [call(Q, P, P)],
     "betaincc": [call(Q, P, P)],
-    **each("expn kn polygamma spherical_in spherical_jn spherical_kn spherical_yn yn", call(2, Q)),
+    **each("expn kn polygamma yn", call(2, Q), call(np.array([1, 3, 1]), Q), call(np.array([2]), Q)),
+    **each(
+        "spherical_in spherical_jn spherical_kn spherical_yn",
+        call(2, Q),
+        call(np.array([[1], [3]]), Q),
+        *[call(n, Q, True) for n in range(3)],
+    ),
     "jn": [call(2.0, Q)],
     **each("eval_chebyt eval_chebyu eval_hermite eval_hermitenorm eval_laguerre eval_legendre", call(3, P), call(4, P)),
     "multigammaln": [call(Q + 1, 2)],
@@ -327,3 +333,91 @@ def test_errors():
         gsp.ndimage  # noqa: B018
     with pytest.raises(ValueError, match="2-D"):
         gsp.signal.convolve2d(V, W)
+
+
+MAPPED = {
+    "linalg.solve": lambda linalg, x: linalg.solve(x, V[:3]),
+    "linalg.solve, pos": lambda linalg, x: linalg.solve(x @ x.T + np.eye(3), V[:3], assume_a="pos"),
+    "linalg.solve_triangular": lambda linalg, x: linalg.solve_triangular(x, V[:3], lower=True),
+    "linalg.solve_sylvester": lambda linalg, x: linalg.solve_sylvester(x, S, N),
+    "linalg.solve_discrete_are": lambda linalg, x: linalg.solve_discrete_are(x, N, S, np.eye(3)),
+    "linalg.lstsq": lambda linalg, x: linalg.lstsq(x[:, :2], V[:3])[0],
+    "linalg.inv": lambda linalg, x: linalg.inv(x),
+    "linalg.cho_solve": lambda linalg, x: linalg.cho_solve(linalg.cho_factor(x @ x.T + np.eye(3)), V[:3]),
+    "linalg.lu": lambda linalg, x: linalg.lu(x)[2],
+    "linalg.qr": lambda linalg, x: linalg.qr(x)[1],
+    "linalg.expm": lambda linalg, x: linalg.expm(x),
+    "linalg.sqrtm": lambda linalg, x: linalg.sqrtm(x @ x.T + np.eye(3)),
+    "linalg.companion": lambda linalg, x: linalg.companion(x[0]),
+    "special.binom": lambda special, x: special.binom(abs(x) + 2, 1.5),
+    "special.comb": lambda special, x: special.comb(abs(x) + 2, 2.0),
+    "special.poch": lambda special, x: special.poch(abs(x), 1.5),
+    "special.gammasgn": lambda special, x: special.gammasgn(x * 3),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_slices_of_a_vmap(name):
+    """What is checked of arguments is not looked at where they differ from slice to slice."""
+    module, rows = name.partition(".")[0], np.stack([M, S, S @ M])
+    theirs = importlib.import_module(f"scipy.{module}")
+    with warnings.catch_warnings():  # of decompositions that are computed slice by slice
+        warnings.simplefilter("ignore")
+        found = gs.vmap(lambda x: MAPPED[name](getattr(gsp, module), x))(rows)
+        slopes = gs.vmap(gs.grad(lambda x: (MAPPED[name](getattr(gsp, module), x) ** 2).sum()))(rows)
+    np.testing.assert_allclose(found, np.stack([MAPPED[name](theirs, row) for row in rows]), rtol=1e-8, atol=1e-10)
+    each = [gs.grad(lambda x: (MAPPED[name](getattr(gsp, module), x) ** 2).sum())(row) for row in rows]
+    np.testing.assert_allclose(slopes, each, rtol=1e-8, atol=1e-10)
+
+
+OTHER_ARGUMENTS = {  # that are no arrays
+    "signal.convolve2d": (lambda signal, c: signal.convolve2d(A, M, "same", "fill", c), 2.0),
+    "integrate.simpson": (lambda integrate, dx: integrate.simpson(A, dx=dx), 0.3),
+    "integrate.cumulative_trapezoid": (lambda integrate, dx: integrate.cumulative_trapezoid(A, dx=dx), 0.3),
+    "linalg.fractional_matrix_power": (lambda linalg, t: linalg.fractional_matrix_power(S, t), 2.0),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_ARGUMENTS)
+def test_gradients_by_other_arguments(name):
+    module, (function, x) = name.partition(".")[0], OTHER_ARGUMENTS[name]
+    theirs, h = importlib.import_module(f"scipy.{module}"), 1e-6
+    expected = (np.sum(function(theirs, x + h)) - np.sum(function(theirs, x - h))) / (2 * h)
+    found = gs.grad(lambda v: function(getattr(gsp, module), v).sum())(x)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_the_triangle_alone_of_a_decomposition():
+    from scipy import linalg as theirs
+
+    for matrix in (A, A.T, M):
+        (found,) = linalg.qr(matrix, mode="r")
+        np.testing.assert_allclose(found, theirs.qr(matrix, mode="r")[0], atol=1e-12)
+    h, direction = 1e-6, np.random.default_rng(0).normal(size=A.shape)
+
+    def slope(f):
+        return (f(A + h * direction) - f(A - h * direction)) / (2 * h)
+
+    expected = slope(lambda x: np.sum(theirs.qr(x, mode="r")[0] ** 3))
+    found = gs.grad(lambda x: (linalg.qr(x, mode="r")[0] ** 3).sum())(A)
+    np.testing.assert_allclose((np.asarray(found) * direction).sum(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["eval_chebyt", "eval_legendre", "eval_hermite"])
+def test_polynomials_have_whole_degrees(name):
+    from gradsmith.scipy import special
+
+    with pytest.raises(ValueError, match=rf"{name}: the degree n must be a whole number"):
+        getattr(special, name)(2.5, P)
+    getattr(special, name)(2.0, P)
+
+
+def test_derivatives_of_spherical_bessel_functions_at_zero():
+    from scipy import special as theirs
+
+    from gradsmith.scipy import special
+
+    for n in range(4):
+        np.testing.assert_allclose(special.spherical_jn(n, 0.0, True), theirs.spherical_jn(n, 0.0, True), atol=1e-15)
+        second = (theirs.spherical_jn(n, 1e-5, True) - theirs.spherical_jn(n, -1e-5, True)) / 2e-5 if n != 1 else 0.0
+        np.testing.assert_allclose(gs.grad(lambda x, n=n: special.spherical_jn(n, x, True))(0.0), second, atol=1e-5)

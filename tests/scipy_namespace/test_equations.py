@@ -186,3 +186,30 @@ def test_sparse_and_windows():
     x = tensor([1.0, 2.0])
     matmul(sparse.csr_array([[2.0, 0.0], [1.0, 3.0]]), x).sum().backward()
     assert x.grad.tolist() == [3.0, 3.0] and windows.hann(4).shape == (4,)
+
+
+def test_the_interval_of_an_equation_is_differentiated_by() -> None:
+    def slope(t, y, rate):
+        return -rate * y * (1 + 0.1 * t)
+
+    def exact(first, last):
+        return np.exp(-0.7 * (last + 0.05 * last**2 - first - 0.05 * first**2))
+
+    at_last, at_first = -0.7 * 1.2 * exact(0.5, 2.0), 0.7 * 1.05 * exact(0.5, 2.0)
+
+    def end(first, last, **options):
+        return solve_ivp(slope, (first, last), [1.0], args=(0.7,), **EXACT, **options).y[0, -1]
+
+    np.testing.assert_allclose(gs.grad(end, argnums=(0, 1))(0.5, 2.0), (at_first, at_last), rtol=1e-8)
+
+    def first(first):
+        return end(first, 2.0, t_eval=np.array([1.0, 2.0]))
+
+    np.testing.assert_allclose(gs.grad(first)(0.5), at_first, rtol=1e-8)
+
+    def first(first):
+        return end(first, 2.0, t_eval=gs.tensor([0.5, 2.0], dtype=np.float64))
+
+    np.testing.assert_allclose(gs.grad(first)(0.5), at_first, rtol=1e-8)
+    second = 0.7 * (0.7 * 1.2**2 - 0.1) * exact(0.5, 2.0)
+    np.testing.assert_allclose(gs.grad(gs.grad(lambda last: end(0.5, last)))(2.0), second, rtol=1e-7)

@@ -8,11 +8,12 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.numpy_protocols.composed.operands import as_tensor, has_tensors
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = [
     "apply_along_axis", "apply_over_axes", "choose", "clip", "compress", "extract", "interp", "nonzero", "piecewise",
-    "places_of", "plain_index", "select", "take", "where",
+    "places_of", "plain_index", "select", "take", "take_along_axis", "where",
 ]  # fmt: skip
 
 
@@ -58,6 +59,10 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
         )
     found = gs.zeros_like(tensor.detach())
     for mask, function in zip(masks, funclist):
+        if is_tracing() or is_batched_tensor(mask):  # slices may go different ways: the function sees all elements
+            value = function(tensor, *args, **kw) if callable(function) else function
+            found = gs.where(mask, as_tensor(value).to(tensor.dtype), found)
+            continue
         chosen = tensor[mask]
         value = function(chosen, *args, **kw) if callable(function) else function
         found = gs.index_put(found, (mask,), value)
@@ -91,6 +96,8 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     tensor = as_tensor(a)
     if axis is None:
         tensor, axis = tensor.reshape(-1), 0
+    if is_tensor(indices) and (is_tracing() or is_batched_tensor(indices)):
+        return _taken(tensor, indices, axis % tensor.ndim, mode)
     places = _checked(
         as_tensor(indices).detach().numpy() if has_tensors(indices) else np.asarray(indices), tensor.shape[axis], mode
     )
@@ -99,6 +106,23 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     found = gs.index_select(tensor, axis, as_tensor(places.reshape(-1)))
     axis = axis % tensor.ndim
     return found.reshape((*tuple(tensor.shape)[:axis], *places.shape, *tuple(tensor.shape)[axis + 1 :]))
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    tensor, places = as_tensor(arr), as_tensor(indices)
+    return (
+        gs.take_along_dim(tensor, places, axis)
+        if axis is not None
+        else gs.take_along_dim(tensor.reshape(-1), places, 0)
+    )
+
+
+def _taken(tensor: Any, indices: Any, axis: int, mode: str) -> Any:
+    """With indices that differ from slice to slice of a `vmap`, or from run to run of a program."""
+    size = tensor.shape[axis]
+    if mode != "raise":
+        indices = indices % size if mode == "wrap" else indices.clamp(0, size - 1)
+    return tensor[(*(slice(None),) * axis, indices)]
 
 
 def _checked(places: Any, size: int, mode: str) -> Any:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
+import gradsmith.numpy as gnp
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, promoted
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.runtime.tensors.summed_axes import expect_same_sizes
 
 __all__ = [
-    "cross", "dot", "einsum", "linalg_cross", "linalg_tensordot", "matmul", "matrix_outer", "matrix_trace", "matvec",
-    "multi_dot", "outer", "pinv", "qr", "solve", "svd", "tensordot", "trace", "vdot", "vecdot", "vecmat",
+    "convolve", "cross", "dot", "einsum", "linalg_cross", "linalg_tensordot", "matmul", "matrix_outer", "matrix_trace",
+    "matvec", "multi_dot", "outer", "pinv", "qr", "solve", "svd", "tensordot", "trace", "vdot", "vecdot", "vecmat",
 ]  # fmt: skip
 
 
@@ -107,6 +108,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         axisa = axisb = axisc = axis
     first, second = _pair(a, b)
     first, second = first.movedim(axisa, -1), second.movedim(axisb, -1)
+    if {first.shape[-1], second.shape[-1]} in ({2}, {2, 3}):
+        return gnp.cross(a, b, axisa, axisb, axisc)  # in the plane, which NumPy warns of
     if first.shape[-1] != 3 or second.shape[-1] != 3:
         raise ValueError(
             "incompatible dimensions for cross product: vectors must have 3 elements, got "
@@ -114,6 +117,10 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         )
     shape = np.broadcast_shapes(tuple(first.shape), tuple(second.shape))
     return gs.linalg.cross(first.broadcast_to(shape), second.broadcast_to(shape), dim=-1).movedim(-1, axisc)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    return gs.convolve(*[one.reshape(1) if one.ndim == 0 else one for one in _pair(a, v)], mode=mode)
 
 
 def linalg_cross(x1: Any, x2: Any, axis: int = -1) -> Any:

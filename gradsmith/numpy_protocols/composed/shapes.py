@@ -8,14 +8,46 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
+import gradsmith.numpy as gnp
 from gradsmith.numpy_protocols.composed.operands import as_tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = [
     "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "copy", "expand_dims", "flip", "meshgrid",
-    "ndim", "pad", "ravel", "real_if_close", "repeat", "reshape", "resize", "roll", "rollaxis", "shape", "size", "tile",
-    "transpose", "trim_zeros",
+    "ndim", "pad", "ravel", "real_if_close", "repeat", "reshape", "resize", "roll", "rollaxis", "shape", "size",
+    "sliding_window_view", "tile", "transpose", "tril", "trim_zeros", "triu",
 ]  # fmt: skip
+
+
+def tril(m: Any, k: int = 0) -> Any:
+    return gs.tril(_as_rows(m), k)
+
+
+def triu(m: Any, k: int = 0) -> Any:
+    return gs.triu(_as_rows(m), k)
+
+
+def _as_rows(m: Any) -> Any:
+    """A vector is every row of a square matrix."""
+    tensor = as_tensor(m)
+    return tensor if tensor.ndim > 1 else tensor.reshape(1, -1).broadcast_to((tensor.numel(), tensor.numel()))
+
+
+def sliding_window_view(x: Any, window_shape: Any, axis: Any = None) -> Any:
+    tensor = as_tensor(x)
+    sizes = tuple(window_shape) if isinstance(window_shape, (list, tuple)) else (window_shape,)
+    axes = np.lib.array_utils.normalize_axis_tuple(
+        range(tensor.ndim) if axis is None else axis, tensor.ndim, allow_duplicate=True
+    )
+    if len(sizes) != len(axes):
+        raise ValueError(f"Must provide as many window sizes as axes; got {len(sizes)} sizes and {len(axes)} axes")
+    for dim, size in zip(axes, sizes):
+        if size < 0:
+            raise ValueError("`window_shape` cannot contain negative values")
+        if size > tensor.shape[dim]:
+            raise ValueError("window shape cannot be larger than input array shape")
+        tensor = tensor.unfold(dim, int(size), 1)
+    return tensor
 
 
 def shape(a: Any) -> tuple[int, ...]:
@@ -126,7 +158,9 @@ def tile(A: Any, reps: Any) -> Any:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     counts = repeats if isinstance(repeats, int) else np.asarray(repeats)
     if not isinstance(counts, int):
-        counts = int(counts.ravel()[0]) if counts.size == 1 else as_tensor(counts)
+        if counts.size != 1:
+            return gnp.repeat(a, counts, axis)
+        counts = int(counts.ravel()[0])
     return gs.repeat_interleave(as_tensor(a), counts, axis)
 
 

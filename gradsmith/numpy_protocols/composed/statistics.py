@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
+import gradsmith.numpy as gnp
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 
 __all__ = [
-    "average", "corrcoef", "count_nonzero", "cov", "mean", "polyadd", "polyder", "polyint", "polymul", "polysub",
-    "polyval", "std", "unique", "var",
+    "average", "bincount", "corrcoef", "count_nonzero", "cov", "mean", "polyadd", "polyder", "polyint", "polymul",
+    "polysub", "polyval", "std", "unique", "var",
 ]  # fmt: skip
 
 Axis = Any
@@ -81,6 +82,13 @@ def _along(weight: Any, tensor: Any, axis: Axis) -> Any:
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     order = tuple(np.argsort(axes).tolist())
     return weight.permute(order).reshape(tuple(size if dim in axes else 1 for dim, size in enumerate(tensor.shape)))
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    places, shares = as_tensor(x), None if weights is None else as_tensor(weights)
+    if shares is not None and is_batched_tensor(shares):
+        return gnp.bincount(places, shares, minlength)
+    return gs.bincount(places, weights=shares, minlength=minlength)
 
 
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
