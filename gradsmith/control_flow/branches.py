@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
-from gradsmith.control_flow.slices import chosen, differs, one_truth
+from gradsmith.control_flow.slices import chosen, differs, one_truth, operands_of
 from gradsmith.control_flow.traced import chosen_in_runs, is_traced
 
 
@@ -42,7 +42,8 @@ def cond(
     Notes
     -----
     Slices of a `vmap` may go different ways: both functions are called for all of them then, and each slice has the
-    result of its own. Where the other one is infinite or NaN, the gradient can be NaN, as with `where`.
+    result of its own, and of the operands its own gradient. By what the functions read from outside the gradient can
+    be NaN where the other one's is, as with `where`.
 
     Examples
     --------
@@ -61,7 +62,9 @@ def cond(
         return _in_program(pred, [true_fn, false_fn], (*args, *operands))
     if differs(pred):
         truth = one_truth("cond", "pred", pred)
-        return chosen("cond", truth, true_fn(*args, *operands), false_fn(*args, *operands))
+        given = (*args, *operands)
+        ways = true_fn(*operands_of(truth, given)), false_fn(*operands_of(~truth, given))
+        return chosen("cond", truth, *ways)
     function = true_fn if is_true("cond", "pred", pred) else false_fn
     return function(*args, *operands)
 

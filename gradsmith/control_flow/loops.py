@@ -10,7 +10,7 @@ from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
 from gradsmith.control_flow.once import ran_in_trace
-from gradsmith.control_flow.slices import chosen, differs, holds_for_any, is_known, one_truth
+from gradsmith.control_flow.slices import chosen, differs, holds_for_any, is_known, one_truth, operands_of
 from gradsmith.control_flow.steps import Steps
 from gradsmith.control_flow.traced import chosen_in_runs, is_traced
 from gradsmith.control_flow.trees import TensorTree
@@ -147,7 +147,7 @@ def while_loop(
             return current
         if max_steps is not None and steps >= max_steps:
             raise RuntimeError(f"while_loop(): cond_fn still holds after max_steps={max_steps} steps")
-        following = state.flat(body_fn(*args))
+        following = state.flat(body_fn(*(operands_of(running, args) if differs(running) else args)))
         tensors = chosen("while_loop", running, following, tensors) if differs(running) else following
         steps += 1
 

@@ -2,7 +2,8 @@
 
 All slices are computed together, so both branches are, and a loop goes on as long as it does for any slice. Each slice
 then has what its own choice gives. The other branch has a gradient of zero, in which a factor that is infinite or NaN
-leaves NaN, as with `where`.
+leaves NaN; so operands are constants to a branch in the slices that do not take it. What a function reads from outside
+is not, as with `where`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from gradsmith.control_flow.traced import is_traced
 from gradsmith.generated import broadcast_to, where
 from gradsmith.runtime.batching.batch import is_batched_tensor, physical
+from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.tensors.factories.creation import tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
@@ -49,6 +51,24 @@ def one_truth(op: str, what: str, truth: Any) -> Any:
             f"{op}(): {what} must be one truth value for each slice of a vmap, but has shape {list(truth.shape)} there"
         )
     return truth.reshape(()).bool()
+
+
+def operands_of(truth: Any, operands: Any) -> Any:
+    """A tree of operands as the branch gets it: with its history in those slices alone that take the branch."""
+    return pytree.tree_map(lambda leaf: _constant_elsewhere(truth, leaf) if is_tensor(leaf) else leaf, operands)
+
+
+def _constant_elsewhere(truth: Any, operand: Any) -> Any:
+    if operand.dtype.kind not in "fc" or not _has_history(operand):
+        return operand
+    return where(broadcast_to(truth, operand.shape), operand, operand.detach())
+
+
+def _has_history(operand: Any) -> bool:
+    """Has it one, or the values of all slices together?"""
+    while is_batched_tensor(operand) and not operand.requires_grad:
+        operand = physical(operand)
+    return bool(operand.requires_grad or all_tangents(operand))
 
 
 def chosen(op: str, truth: Any, first: Any, second: Any) -> Any:

@@ -129,3 +129,30 @@ def test_truths_that_are_no_bools_or_have_a_dimension():
 def test_errors(call, message):
     with pytest.raises(RuntimeError, match=message):
         func.vmap(call)(gs.tensor([1.0, -2.0]))
+
+
+def root(x):
+    """In the slices of the other branch its slope is infinite or NaN."""
+    return gs.cond(x > 0, lambda x: x.sqrt() * x.log(), lambda x: (1 - x).log(), x)
+
+
+def newton(x):
+    """A step divides by what is zero in the slices that are done."""
+    return gs.while_loop(
+        lambda c, x: (c - x).abs() > 1e-9, lambda c, x: (c - (c - x) ** 2 / (c - x) / 2, x), (x * 0 + 1, x)
+    )[0]
+
+
+@pytest.mark.parametrize("function", [root, newton])
+def test_what_is_not_finite_elsewhere_leaves_gradients_alone(function):
+    values = [1.0, 2.0, 0.5, 4.0] if function is newton else VALUES
+    x = gs.tensor(values, dtype=gs.float64)
+    for transformed in (func.grad(function), func.grad(func.grad(function))):
+        expected = alone(transformed, values)
+        assert np.isfinite(expected).all()
+        np.testing.assert_allclose(all_of(transformed, values), expected, rtol=1e-9, atol=1e-12)
+    slopes = alone(func.grad(function), values)
+    np.testing.assert_allclose(func.grad(lambda x: func.vmap(function)(x).sum())(x).numpy(), slopes, rtol=1e-9)
+    np.testing.assert_allclose(func.vmap(func.jacfwd(function))(x).numpy(), slopes, rtol=1e-9)
+    forward = func.vmap(func.jacfwd(func.jacrev(function)))(x).numpy()
+    np.testing.assert_allclose(forward, alone(func.grad(func.grad(function)), values), rtol=1e-9, atol=1e-12)
