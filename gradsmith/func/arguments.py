@@ -142,15 +142,22 @@ def with_arguments(args: Sequence[Any], positions: Sequence[int], others: Sequen
 
 
 def differentiable_leaves(call: Call, values: Sequence[Any], positions: Iterable[int]) -> tuple[list[Any], TreeSpec]:
-    """Tensors of the arguments that are differentiated by, and the structure of these arguments."""
+    """Tensors of the arguments that are differentiated by, and the structure of these arguments.
+
+    What is None in a tree of parameters stays None, and so does its gradient.
+    """
     leaves, spec = pytree.flatten(tuple(values))
     if not leaves:
         raise call.error("Expected primals to contain at least one Tensor, to differentiate by; got none")
     if not all(map(is_differentiable, leaves)):
+        leaves, spec = pytree.without_none(leaves, spec)
+        if all(map(is_differentiable, leaves)):
+            return leaves, spec
         if all(map(can_become_tensor, leaves)):
             raise ArraysGiven(call, leaves, spec, positions)
         for leaf, path in zip(leaves, _paths(spec, positions)):
-            require_differentiable(call, leaf, path)
+            if not can_become_tensor(leaf):
+                require_differentiable(call, leaf, path)
     return leaves, spec
 
 
@@ -275,8 +282,8 @@ def require_number(call: Call, output: Any) -> None:
 
 
 def tensor_outputs(call: Call, output: Any) -> tuple[list[Any], TreeSpec]:
-    """The results of `func`, which must be tensors, at least one."""
-    leaves, spec = pytree.flatten(output)
+    """The results of `func`, which must be tensors, at least one. None in a tree of them stays what it is."""
+    leaves, spec = pytree.without_none(*pytree.flatten(output))
     if not leaves or (len(leaves) == 1 and leaves[0] is None):
         found = described(None if leaves else output)
         raise call.error_of_result(

@@ -217,7 +217,7 @@ class _Run:
 
     def __call__(self, vectors: list[Any]) -> list[Any]:
         _, product, self.aux = self.push(self.leaves, self.primals_spec, vectors)
-        tangents, self.spec = pytree.flatten(product)
+        tangents, self.spec = pytree.without_none(*pytree.flatten(product))
         require_real(self.push.call, tangents, "outputs")
         return tangents
 

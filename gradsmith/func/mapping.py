@@ -113,7 +113,7 @@ class Inputs:
                 "got no inputs: there are no positional arguments, so there is nothing to map over", ValueError
             )
         self.call = call
-        self.leaves, self.spec = pytree.flatten(args)
+        self.leaves, self.spec = pytree.without_none(*pytree.flatten(args))
         self.dims = _dims_of_leaves(call, in_dims, self.spec, len(args))
         named, self.named_spec = pytree.flatten(kwargs) if kwargs else NOTHING
         self.leaves += named
@@ -240,7 +240,7 @@ def _batched_leaves(inputs: Inputs, level: VmapLevel) -> list[Any]:
 
 
 def _unbatched(call: Call, output: Any, out_dims: Dims, level: VmapLevel) -> Any:
-    leaves, spec = pytree.flatten(output)
+    leaves, spec = pytree.without_none(*pytree.flatten(output))
     dims = _out_dims(call, out_dims, spec)
     for n, (leaf, dim) in enumerate(zip(leaves, dims)):
         if dim is not None and not is_tensor(leaf):
@@ -306,10 +306,8 @@ def _own(data: Any) -> Any:
 
 def _run_in_chunks(call: Call, inputs: Inputs, out_dims: Dims, randomness: str, chunk_size: int) -> Any:
     starts = range(0, inputs.size, chunk_size)
-    parts = [
-        pytree.flatten(_run(call, inputs.slices(n, min(n + chunk_size, inputs.size)), out_dims, randomness))
-        for n in starts
-    ]
+    outputs = [_run(call, inputs.slices(n, min(n + chunk_size, inputs.size)), out_dims, randomness) for n in starts]
+    parts = [pytree.without_none(*pytree.flatten(output)) for output in outputs]
     spec = parts[0][1]
     dims = _out_dims(call, out_dims, spec)
     found = [

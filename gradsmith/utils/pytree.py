@@ -60,6 +60,8 @@ class TreeSpec:
     def _built(self, leaves: Iterator[Any]) -> Any:
         if self.cls is None:
             return next(leaves)
+        if self.cls is _NONE:
+            return None
         return _kind_of(self.cls).put_together(self, [child._built(leaves) for child in self.children])  # type: ignore[union-attr]
 
     def flatten_up_to(self, tree: Any) -> list[Any]:
@@ -114,7 +116,9 @@ class Mismatch(ValueError):
     """Two trees differ in structure."""
 
 
+_NONE = type(None)
 LEAF = TreeSpec()
+NOTHING = TreeSpec(_NONE, num_leaves=0)  # None as a node without children
 
 
 # ---- classes of nodes
@@ -269,6 +273,20 @@ def _row(cls: type, count: int) -> TreeSpec:
     return TreeSpec(cls, steps, None, (LEAF,) * count, count, is_row=True)
 
 
+def without_none(leaves: list[Any], spec: TreeSpec) -> tuple[list[Any], TreeSpec]:
+    """Leaves and structure of a tree whose None are no leaves, as in JAX. If there is nothing else, they stay."""
+    kept = [leaf for leaf in leaves if leaf is not None]
+    if not kept or len(kept) == len(leaves):
+        return leaves, spec
+    return kept, _none_as_nodes(spec, iter(leaves))
+
+
+def _none_as_nodes(spec: TreeSpec, leaves: Iterator[Any]) -> TreeSpec:
+    if spec.cls is None:
+        return NOTHING if next(leaves) is None else LEAF
+    return _spec(spec.cls, spec.steps, spec.context, [_none_as_nodes(child, leaves) for child in spec.children])
+
+
 def leaves_like(spec: TreeSpec, tree: Any, path: str = "") -> list[Any]:
     """The leaves of a tree that should have the structure `spec`; keys of a dict may come in any order.
 
@@ -296,6 +314,8 @@ def _leaves_up_to(spec: TreeSpec, tree: Any, path: str, is_prefix: bool, goes_de
         if not (is_prefix or goes_deeper) and _kind_of(type(tree)) is not None:
             raise Mismatch(f"{path or 'the tree'} is a {type(tree).__name__} where a leaf is expected")
         return [tree]
+    if spec.cls is _NONE and tree is None:
+        return []
     kind = _kind_of(type(tree))
     if kind is None and is_prefix:
         return [tree] * spec.num_leaves

@@ -206,3 +206,40 @@ def test_vectors_of_products_within_a_function_of_arrays_may_be_arrays() -> None
     np.testing.assert_allclose(second, (value(h) - value(-h)) / (2 * h), rtol=1e-7)
     with pytest.raises(RuntimeError, match="Expected tangents to only contain Tensors"):
         func.jvp(lambda x: x.sum(), (gs.ones(3),), (np.ones(3),))
+
+
+@pytest.mark.parametrize("make", [np.array, lambda x: gs.tensor(x, dtype=np.float64)], ids=["arrays", "tensors"])
+def test_none_in_trees_stays_none(make: Any) -> None:
+    tree = {"w": make([1.0, 2.0]), "b": None, "more": [make([3.0]), (None,)]}
+
+    def loss(p: Any) -> Any:
+        assert p["b"] is None and p["more"][1] == (None,)
+        return (p["w"] ** 2).sum() * p["more"][0].sum()
+
+    def check(found: Any) -> None:
+        assert found["b"] is None and found["more"][1] == (None,)
+        assert found["w"].tolist() == [6.0, 12.0] and found["more"][0].tolist() == [5.0]
+
+    for transform in (gs.grad, func.jacrev, func.jacfwd, lambda f: lambda p: gs.value_and_grad(f)(p)[1]):
+        check(transform(loss)(tree))
+    check(func.vjp(loss, tree)[1](make(1.0))[0])
+    assert func.hessian(loss)(tree)["w"]["more"][0].tolist() == [[2.0], [4.0]]
+    for _, product in (func.jvp(loss, (tree,), (tree,)), (None, func.linearize(loss, tree)[1](tree))):
+        assert float(product) == 45.0
+    with pytest.raises(RuntimeError, match=r"tangents\[0\]\['b'\] is a .* where a NoneType is expected"):
+        func.jvp(loss, (tree,), ({**tree, "b": make([1.0])},))
+    both = gs.grad(lambda w, b: (w**2).sum(), argnums=(0, 1))(make([1.0]), None)
+    assert both[0].tolist() == [2.0] and both[1] is None
+
+
+def test_none_in_trees_of_a_vmap() -> None:
+    gradient = gs.grad(lambda p: np.sum(p["w"] ** 2))
+    rows = {"w": np.array([[1.0, 2.0], [3.0, 4.0]]), "b": None}
+    for options in ({}, {"in_dims": ({"w": 0, "b": None},)}, {"chunk_size": 1}):
+        found = gs.vmap(gradient, **options)(rows)
+        assert found["b"] is None and found["w"].tolist() == [[2.0, 4.0], [6.0, 8.0]]
+
+
+def test_the_error_names_the_leaf_that_has_no_derivative() -> None:
+    with pytest.raises(ValueError, match=r"args\[0\]\['b'\] must be .* got str"):
+        gs.grad(lambda p: p["w"].sum())({"w": np.ones(2), "b": "x"})
