@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import linecache
 import os
@@ -11,6 +12,8 @@ import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from gradsmith import collector
 from gradsmith.compiler.arguments import Arguments, unmarked
@@ -23,14 +26,17 @@ from gradsmith.compiler.options import Options
 from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
 from gradsmith.compiler.varying import ADVICE, what_varies
+from gradsmith.func.arrays import array_of, giving_tensors, with_arrays
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import innermost, is_tracing
 from gradsmith.runtime.batching.levels import open_levels
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.engine.anomaly_mode import is_anomaly_enabled
+from gradsmith.runtime.graph.tensor import from_array, from_shared_array
 from gradsmith.runtime.programs.entry import NO_MATCH, Entry, called
 from gradsmith.utils import pytree
 
+_FOR_ENTRIES = frozenset({np.ndarray, np.float64, np.float32, *PLAIN})  # arguments that most calls for arrays have
 MOST_VARIANTS = 8  # more of them warn: something varies from call to call
 
 # Of modules that call the package again for what is a line of a user's, such as a ``with``.
@@ -78,11 +84,13 @@ class Compiled:
         self.entries: list[Entry] = []  # of calls whose arguments are leaves
         self.entries_of_trees: list[tuple[pytree.TreeSpec, Entry]] = []
         self.lock = threading.RLock()  # held while a program is made
+        self.of_arrays: Compiled | None = None  # the same for NumPy's arrays, made when it is first called with some
         _all.add(self)
 
     @property
     def programs(self) -> list[Variant]:
-        return [variant for variants in list(self.variants.values()) for variant in variants]
+        own = [variant for variants in list(self.variants.values()) for variant in variants]
+        return own if self.of_arrays is None else own + self.of_arrays.programs
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.arguments is None:
@@ -93,14 +101,22 @@ class Compiled:
         return found
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not kwargs and (found := called(self.entries, args)) is not NO_MATCH:
-            return found
+        if not kwargs:
+            if (found := called(self.entries, args)) is not NO_MATCH:
+                return found
+            if self.of_arrays is not None and _FOR_ENTRIES.issuperset(map(type, args)):
+                found = called(self.of_arrays.entries, tuple([tensor_over(one) for one in args]))
+                if found is not NO_MATCH:
+                    return array_of(found) if isinstance(found, Tensor) else with_arrays(found)
         leaves, spec = pytree.flatten((args, kwargs))
         for known, entry in self.entries_of_trees:
             if known == spec and (found := entry.call(leaves)) is not NO_MATCH:
                 return found
         if _is_for_eager(leaves):
             return self.function(*args, **kwargs)
+        if are_arrays(leaves):
+            args, kwargs = spec.unflatten(list(map(tensor_over, leaves)))
+            return with_arrays(self.for_arrays()._called(args, kwargs))
         key = (spec, key_of_leaves(leaves), key_of_modes(), self.captured.key())
         if key in self.runs_eagerly:
             return self.function(*args, **kwargs)
@@ -111,6 +127,17 @@ class Compiled:
                 if found is None:
                     return self._traced(key, leaves, spec)
         return found[0]
+
+    def for_arrays(self) -> Compiled:
+        """What is called with tensors in place of NumPy's arrays; in the function methods mean what they do in NumPy.
+
+        Arrays themselves would be constants of a program, which would not see them change.
+        """
+        if self.of_arrays is None:
+            made = Compiled(giving_tensors(self.function), dataclasses.replace(self.options, static=(), donate=()))
+            made.captured = self.captured
+            self.of_arrays = made
+        return self.of_arrays
 
     def _run(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Any] | None:
         """What a program for such a call gives, if there is one."""
@@ -135,6 +162,9 @@ class Compiled:
         if self.arguments is not None:
             args, kwargs = self.arguments.marked(args, kwargs)
         leaves, spec = pytree.flatten((args, kwargs))
+        if are_arrays(leaves):
+            args, kwargs = spec.unflatten(list(map(tensor_over, leaves)))
+            return self.for_arrays().explain(*args, **kwargs)
         key = (spec, key_of_leaves(leaves), key_of_modes(), self.captured.key())
         if key not in self.variants:
             self._called(args, kwargs)
@@ -146,6 +176,7 @@ class Compiled:
         self.entries.clear()
         self.entries_of_trees.clear()
         self.runs_eagerly.clear()
+        self.of_arrays = None
 
     def _again(self, spec: pytree.TreeSpec) -> Callable[[list[Any]], list[Tensor]]:
         """The function itself, from leaves to the results that have a history."""
@@ -241,6 +272,27 @@ class Compiled:
             f"another one. What varies: {what_varies(self.function, list(self.variants), key)}. {ADVICE}",
             stacklevel=5,
         )
+
+
+def are_arrays(leaves: list[Any]) -> bool:
+    """Are there arrays of NumPy's, or its numbers of floating point, and no tensors?"""
+    found = [leaf for leaf in leaves if isinstance(leaf, (np.ndarray, np.generic))]
+    if not found or not all(map(_can_become_tensor, found)):
+        return False
+    return not any(isinstance(leaf, Tensor) for leaf in leaves)
+
+
+def tensor_over(leaf: Any) -> Any:
+    """A tensor over the memory of an array, or with a number of NumPy's; all else, Python's numbers too, as it is."""
+    if type(leaf) is np.ndarray:
+        return from_shared_array(leaf)
+    return from_array(np.asarray(leaf)) if isinstance(leaf, np.generic) else leaf
+
+
+def _can_become_tensor(leaf: Any) -> bool:
+    if not isinstance(leaf, np.ndarray):
+        return bool(leaf.dtype.kind in "fciub")
+    return type(leaf) is np.ndarray and leaf.dtype.kind in "fciub" and leaf.dtype.isnative
 
 
 def _is_leaf(value: Any) -> bool:
