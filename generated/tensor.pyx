@@ -3,7 +3,7 @@
 
 from gradsmith.runtime.calls.arguments cimport either, gives_items, means_repetition, one_of, spread
 from gradsmith.runtime.calls.older_forms cimport take_older_forms
-from gradsmith.runtime.calls.operators cimport computes_with, multiplies_with
+from gradsmith.runtime.calls.operators cimport computes_with, joins_dtypes, multiplies_with, product_by_numpy
 from gradsmith.runtime.tensors.plain_methods cimport PlainMethods
 
 from gradsmith.generated.arithmetic cimport (
@@ -303,11 +303,15 @@ cdef class Tensor(PlainMethods):
 
     def __matmul__(self, other):
         """The op `matmul` as an operator."""
-        return call_matmul(self, other) if multiplies_with(other, "__rmatmul__") else NotImplemented
+        return call_matmul(self, other) if multiplies_with(other, "__rmatmul__") and not joins_dtypes(
+            self, other
+        ) else product_by_numpy(self, other)
 
     def __rmatmul__(self, other):
         """The op `matmul` as an operator."""
-        return call_matmul(other, self) if multiplies_with(other, "__matmul__") else NotImplemented
+        return call_matmul(other, self) if multiplies_with(other, "__matmul__") and not joins_dtypes(
+            self, other
+        ) else product_by_numpy(other, self)
 
     # Comparison is element by element, so identity is all that can be hashed.
     def __hash__(self):

@@ -3,6 +3,7 @@ import numpy as np
 
 from gradsmith.runtime.calls.arguments cimport is_operand
 from gradsmith.runtime.graph.size cimport is_size
+from gradsmith.runtime.switches.array_functions cimport is_called_of_arrays
 
 cdef tuple LISTS = (list, tuple)
 cdef tuple NUMBERS = (int, float, complex, np.generic)
@@ -19,6 +20,22 @@ cdef bint defines_own(object value, str partner) except -1:
         return False
     inherited = getattr(list if isinstance(value, list) else tuple, partner, None)
     return getattr(own, partner, None) is not inherited
+
+
+cdef bint joins_dtypes(object left, object right) except -1:
+    return is_called_of_arrays() and dtype_of(left) is not dtype_of(right)
+
+
+cdef object dtype_of(object operand):
+    """That of a tensor or an array; the one of a list is left to NumPy."""
+    return getattr(operand, "dtype", None)
+
+
+cdef object product_by_numpy(object left, object right):
+    """NumPy asks the tensors, which compute the product in the dtype of its promotion; NotImplemented of what is none."""
+    if not joins_dtypes(left, right) or is_number(left) or is_number(right):
+        return NotImplemented
+    return np.matmul(left, right) if is_operand(left) and is_operand(right) else NotImplemented
 
 
 cdef bint is_number(object value) noexcept:

@@ -33,6 +33,11 @@ cpdef object call_of_arrays(object function, tuple args, dict kwargs):
         gs_array_functions -= 1
 
 
+cdef bint is_called_of_arrays() noexcept:
+    """Is this thread in one?"""
+    return gs_array_functions > 0
+
+
 def is_in_function_of_arrays():
     """Is this thread in one?"""
     return gs_array_functions > 0

@@ -243,3 +243,32 @@ def test_none_in_trees_of_a_vmap() -> None:
 def test_the_error_names_the_leaf_that_has_no_derivative() -> None:
     with pytest.raises(ValueError, match=r"args\[0\]\['b'\] must be .* got str"):
         gs.grad(lambda p: p["w"].sum())({"w": np.ones(2), "b": "x"})
+
+
+MATRIX = np.array([[1.0, 2.0], [3.0, 4.0]])
+OF_TWO_DTYPES = {
+    "a complex matrix": lambda x: np.sum(np.abs(x @ (x * 1j))),
+    "a complex vector": lambda x: np.sum(np.abs(x @ (x[0] * 1j))),
+    "a constant": lambda x: np.sum(np.abs((MATRIX + 1j) @ x) ** 2 + np.abs(x @ (MATRIX - 2j))),
+    "integers": lambda x: np.sum((x @ np.arange(4).reshape(2, 2)) ** 2 + np.arange(4).reshape(2, 2) @ x),
+    "truths": lambda x: np.sum(x @ (MATRIX > 2.5)),
+    "lists": lambda x: np.sum(([[1, 2], [3, 5]] @ x) @ [1, 2]),
+    "interpolation": lambda x: np.abs(np.interp(0.3, [0.0, 1.0], x[0] + 1j * x[1])),
+}
+
+
+@pytest.mark.parametrize("name", OF_TWO_DTYPES)
+def test_dtypes_are_promoted_as_in_numpy(name: str) -> None:
+    function, h = OF_TWO_DTYPES[name], 1e-6
+    directions = np.eye(4).reshape(4, 2, 2)
+    expected = [(function(MATRIX + h * d) - function(MATRIX - h * d)) / (2 * h) for d in directions]
+    np.testing.assert_allclose(gs.grad(function)(MATRIX).ravel(), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_products_of_tensors_are_of_one_dtype() -> None:
+    with pytest.raises(RuntimeError, match="same dtype"):
+        gs.ones(2, 2) @ gs.ones(2, 2, dtype=np.float64)
+    with pytest.raises(RuntimeError, match="same dtype"):
+        gs.grad(lambda x: (x @ x.double()).sum())(gs.ones(2, 2))
+    narrow = MATRIX.astype(np.float32)
+    assert gs.grad(lambda x: np.sum(x @ MATRIX))(narrow).dtype == np.float32

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
+import gradsmith.numpy as gnp
 from gradsmith.numpy_protocols.composed.operands import as_tensor, has_tensors
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
@@ -160,7 +161,10 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    return gs.interp(as_tensor(x), as_tensor(xp), as_tensor(fp), left, right, period)
+    values = as_tensor(fp)
+    if values.is_complex():
+        return gnp.interp(x, xp, values, left, right, period)
+    return gs.interp(as_tensor(x), as_tensor(xp), values, left, right, period)
 
 
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
