@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ def explained(error: IndexError, shape: tuple[int, ...], index: tuple[Any, ...])
         return IndexError(_of_masks(shape, index) or text)
     if "is out of bounds for axis" in text:
         return IndexError(text.replace("for axis", "for dimension"))
+    if "indexing arrays could not be broadcast" in text:
+        return IndexError(_of_arrays(text))
     return error
 
 
@@ -45,6 +48,11 @@ def _of_too_many(shape: tuple[int, ...], index: tuple[Any, ...]) -> str:
         return "slice() cannot be applied to a 0-dim tensor."
     used = sum(map(width, parts))
     return f"too many indices for tensor of dimension {len(shape)}: its shape is {list(shape)}, and {used} are indexed"
+
+
+def _of_arrays(text: str) -> str:
+    shapes = ", ".join(f"[{sizes}]" for sizes in re.findall(r"\(([\d,]*?),?\)", text))
+    return f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
 
 
 def _of_masks(shape: tuple[int, ...], index: tuple[Any, ...]) -> str | None:

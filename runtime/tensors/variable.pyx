@@ -49,6 +49,7 @@ from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
 
 cdef object indexing = LazyModule("gradsmith.runtime.tensors.indexing")
+cdef object index_errors = LazyModule("gradsmith.runtime.tensors.index_errors")
 
 cnp.import_array()
 
@@ -363,9 +364,12 @@ cdef class Variable(TensorBase):
         raise TypeError("Tensor does not support deleting items; index what is to be kept, as in x[mask]")
 
     def __getitem__(self, key):
-        if selects_view(key):
+        if not selects_view(key):
+            return indexing.getitem(self, key)
+        try:
             return upcalls.basic_index(self, key)
-        return indexing.getitem(self, key)
+        except IndexError as error:
+            raise index_errors.explained(error, self.shape, key if isinstance(key, tuple) else (key,)) from None
 
     def __setitem__(self, key, value):
         indexing.setitem(self, key, value)

@@ -260,6 +260,10 @@ def test_refused_index(name):
         ((4, 2, 3), (0, ..., [True]), r"mask \[1\] at index 0 does not match .* tensor \[4, 2, 3\] at index 2"),
         ((3,), np.ones((3, 1), bool), "too many indices for tensor of dimension 1: its shape is \\[3\\], and 2 are"),
         ((3,), ([0], [0]), "too many indices for tensor of dimension 1"),
+        ((3,), 3, "index 3 is out of bounds for dimension 0 with size 3"),
+        ((2, 3), (slice(None), -4), "index -4 is out of bounds for dimension 1 with size 3"),
+        ((3,), (0, 0), "too many indices for tensor of dimension 1"),
+        ((2, 3), ([0, 1, 0], [0, 1]), r"indexing tensors could not be broadcast together with shapes \[3\], \[2\]"),
         ((3,), [3], "index 3 is out of bounds for dimension 0 with size 3"),
     ],
 )
@@ -280,9 +284,11 @@ def test_what_is_wrong_is_said_in_words_of_tensors(size, index, words):
         ((0, 0), "too many indices for tensor of dimension 0"),
     ],
 )
-def test_writing_to_a_number_by_an_index(index, words):
+def test_indices_of_a_number(index, words):
     with pytest.raises(IndexError, match=words):
         gs.tensor(1.0)[index] = 2.0
+    with pytest.raises(IndexError, match=words):
+        gs.tensor(1.0)[index]
 
 
 @pytest.mark.parametrize("index", [slice(0, 2), [0, 1], STRIPE, (slice(None), 1)], ids=repr)
@@ -306,7 +312,7 @@ def test_leaf_is_not_written():
 
 def test_a_number_has_no_elements_to_name():
     x = gs.tensor(3.0)
-    with pytest.raises(IndexError, match="too many indices|0-dim"):
+    with pytest.raises(IndexError, match="invalid index of a 0-dim tensor"):
         x[0]
     assert x[...].item() == x[()].item() == 3.0
     assert x[None].shape == (1,)
