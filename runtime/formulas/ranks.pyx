@@ -155,25 +155,34 @@ cdef object checked_quantiles(op, object self, object q):
 
 
 cdef object between(object rows, object q, object interpolation, object ignore_nan):
-    """Of each row the elements between which the quantiles lie, weighed; of a row with NaN that."""
-    length = rows.shape[-1 + rows.ndim]
+    """Of each row the elements between which the quantiles lie, weighed.
+
+    NaN comes last in a row. Where it counts, it is taken for all quantiles of its row; gradients go there as well.
+    """
+    long = np.dtype(np.int64)
     ordered = rows.sort(-1)[0]
-    missing = rows.isnan()
-    count = (length - missing.sum(-1, True)).clamp_min(1) if ignore_nan else length
-    ranks = (q * (count - 1)).expand(*rows.shape[:rows.ndim - 1], q.shape[0])
+    ranks = ranks_of(rows, q, ignore_nan)
     whole = ranks.detach()
     below = whole.floor()
     if interpolation == "nearest":
         below = whole.round()
     elif interpolation == "higher":
         below = whole.ceil()
-    low = ordered.gather(-1, below.to(np.dtype(np.int64)))
-    if interpolation in ("linear", "midpoint"):
-        high = ordered.gather(-1, whole.ceil().to(np.dtype(np.int64)))
-        weight = ranks - below if interpolation == "linear" else (ranks - below) * 0 + 0.5
-        low = low.lerp(high, weight)
-    spoiled = missing.all(-1, True) if ignore_nan else missing.any(-1, True)
-    return low.masked_fill(spoiled, math.nan)
+    low = ordered.gather(-1, below.to(long))
+    if interpolation not in ("linear", "midpoint"):
+        return low
+    high = ordered.gather(-1, whole.ceil().to(long))
+    weight = ranks - below if interpolation == "linear" else (ranks - below) * 0 + 0.5
+    return low.lerp(high, weight)
+
+
+cdef object ranks_of(object rows, object q, object ignore_nan):
+    """Where quantiles lie in ordered rows, between two places: in a row with NaN that counts, in the last one."""
+    last = rows.shape[rows.ndim - 1] - 1
+    missing = rows.isnan()
+    count = (last + 1 - missing.sum(-1, True)).clamp_min(1) if ignore_nan else last + 1
+    ranks = (q * (count - 1)).expand(*rows.shape[:rows.ndim - 1], q.shape[0])
+    return ranks if ignore_nan else ranks.masked_fill(missing.any(-1, True), last)
 
 
 # ---- norms and counts

@@ -89,6 +89,20 @@ def test_cumprod_through_zeros():
     assert gs.autograd.grad(gradient[1], x)[0].tolist() == [4.0, 0.0, 2.0, 6.0]
 
 
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
+def test_gradients_of_quantiles_of_rows_with_nan(interpolation):
+    """NaN is the last element of its row, and the quantile; `nanquantile` takes it only where there is no other."""
+    x = gs.tensor([[1.0, nan, 3.0, 2.0], [nan, nan, nan, nan], [4.0, 1.0, 2.0, 7.0]], requires_grad=True)
+    found = gs.quantile(x, 1 / 3, dim=1, interpolation=interpolation)
+    (slope,) = gs.autograd.grad(found.sum(), x)
+    assert found.isnan().tolist() == [True, True, False]
+    assert slope.tolist() == [[0, 1, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+    found = gs.nanquantile(x, 0.5, dim=1, interpolation=interpolation)
+    (slope,) = gs.autograd.grad(found.sum(), x)
+    assert found.isnan().tolist() == [False, True, False]
+    assert slope[0].tolist() == [0, 0, 0, 1] and slope.sum(1).tolist() == [1, 1, 1]
+
+
 @pytest.mark.parametrize("p", ["fro", 1, 2, 3, float("inf"), 0])
 def test_norm(p):
     x = gs.tensor([[3.0, -4.0], [0.0, 0.0]], requires_grad=True)
