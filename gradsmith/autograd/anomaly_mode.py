@@ -10,6 +10,7 @@ from gradsmith.runtime.engine.anomaly_mode import (
     is_anomaly_enabled,
     set_anomaly_enabled,
 )
+from gradsmith.runtime.switches.truth import truth_of
 
 __all__ = [
     "detect_anomaly",
@@ -77,7 +78,7 @@ class set_detect_anomaly(_Restored):
 
     def __init__(self, mode: bool, check_nan: bool = True, check_inf: bool = True) -> None:
         super().__init__()
-        set_anomaly_enabled(mode, check_nan, check_inf)
+        set_anomaly_enabled(truth_of(mode, "set_detect_anomaly", "mode"), check_nan, check_inf)
 
     def __enter__(self) -> None:
         """It has been set by the call."""

@@ -20,6 +20,7 @@ import numpy as np
 from gradsmith.runtime.arrays.device import CPU, META
 from gradsmith.runtime.arrays.dtypes import check_array_dtype
 from gradsmith.runtime.graph import tensor_api as api
+from gradsmith.runtime.switches.truth import truth_of
 
 cnp.import_array()
 
@@ -417,36 +418,43 @@ cdef class TensorBase:
             t = <TensorBase>t.base
 
     @requires_grad.setter
-    def requires_grad(self, bint value):
+    def requires_grad(self, value):
+        if value is not True and value is not False and not isinstance(value, np.bool_):
+            raise RuntimeError(f"requires_grad must be a bool, not {type(value).__name__}")
         if not self.is_leaf:
             raise not_a_leaf()
         self.requires_grad_(value)
 
-    def requires_grad_(self, bint requires_grad=True):
+    def requires_grad_(self, requires_grad=True):
         """Start (or stop) recording operations on this leaf, in place.
 
         Raises
         ------
         RuntimeError
             For a dtype that has no gradient, and when a tensor with a history is asked to stop.
+        TypeError
+            `requires_grad` is no bool.
         """
-        if requires_grad == (self.flags & REQUIRES_GRAD != 0) and requires_grad == self.requires_grad:
+        cdef bint wanted = requires_grad is True
+        if not wanted and requires_grad is not False:
+            wanted = truth_of(requires_grad, "requires_grad_", "requires_grad")
+        if wanted == (self.flags & REQUIRES_GRAD != 0) and wanted == self.requires_grad:
             return self
-        if requires_grad and self.flags & INFERENCE and not inference_mode_enabled():
+        if wanted and self.flags & INFERENCE and not inference_mode_enabled():
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. "
                 "Make a normal tensor of it with clone()."
             )
-        if not requires_grad and not self.is_leaf:
+        if not wanted and not self.is_leaf:
             raise not_a_leaf()
-        if requires_grad and self.dtype.kind not in "fc":
+        if wanted and self.dtype.kind not in "fc":
             raise RuntimeError(
                 f"only Tensors of floating point and complex dtype can require gradients, got dtype {self.dtype}; "
                 "convert it first, for example with .to(gradsmith.float32)"
             )
-        if requires_grad and self.is_leaf:
+        if wanted and self.is_leaf:
             self.flags |= REQUIRES_GRAD
-        elif not requires_grad:
+        elif not wanted:
             self.flags &= ~<uint32_t>REQUIRES_GRAD
         return self
 

@@ -10,6 +10,7 @@ import types
 
 from gradsmith.runtime.switches.decorators import decorate, is_found_by_name
 from gradsmith.runtime.switches.threads import register_switch
+from gradsmith.runtime.switches.truth import truth_of
 
 cdef extern from *:
     """
@@ -167,8 +168,8 @@ cdef class set_grad_enabled(GradMode):
     cdef bint before
 
     def __init__(self, mode):
-        self.enabled = mode
-        self.before = swap_grad_mode(mode)
+        self.enabled = truth_of(mode, "set_grad_enabled", "mode")
+        self.before = swap_grad_mode(self.enabled)
 
     def __enter__(self):
         # The call has switched already: what the block restores is the mode before the call.

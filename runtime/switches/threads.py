@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradsmith.runtime.switches.decorators import decorate
+from gradsmith.runtime.switches.truth import truth_of
 
 _Switch = tuple[Callable[[], Any], Callable[[Any], Any]]
 _switches: list[_Switch] = []
@@ -59,7 +60,7 @@ class ThreadSwitch:
         raise NotImplementedError
 
     def __init__(self, mode: bool = True) -> None:
-        self.mode = bool(mode)
+        self.mode = truth_of(mode, type(self).__name__, "mode")
         self.before = self._get()
         self._put(self.mode)
 

@@ -2,6 +2,7 @@
 
 import threading
 
+import numpy as np
 import pytest
 from run_threads import run_threads
 
@@ -118,3 +119,28 @@ def test_threads_that_work_side_by_side_have_a_state_each():
     seen = []
     run_threads([lambda: seen.append((state.run(gs.is_grad_enabled), gs.is_grad_enabled()))])
     assert seen == [(False, True)]
+
+
+@pytest.mark.parametrize("mode", ["no", 0, None, [], gs.tensor(True)], ids=repr)
+@pytest.mark.parametrize(
+    "switch", [gs.set_grad_enabled, gs.autograd.set_detect_anomaly, gs.autograd.set_multithreading_enabled]
+)
+def test_a_switch_takes_only_bools(switch, mode):
+    before = gs.is_grad_enabled(), gs.autograd.is_anomaly_enabled(), gs.autograd.is_multithreading_enabled()
+    with pytest.raises(TypeError, match="argument 'mode' .* must be bool, not"):
+        switch(mode)
+    assert before == (gs.is_grad_enabled(), gs.autograd.is_anomaly_enabled(), gs.autograd.is_multithreading_enabled())
+    with switch(np.bool_(True)):
+        pass
+
+
+@pytest.mark.parametrize("value", ["no", 1, None, gs.tensor(True)], ids=repr)
+def test_whether_a_leaf_requires_grad_is_a_bool(value):
+    x = gs.ones(2)
+    with pytest.raises(TypeError, match="argument 'requires_grad' .* must be bool, not"):
+        x.requires_grad_(value)
+    with pytest.raises(RuntimeError, match="requires_grad must be a bool"):
+        x.requires_grad = value
+    assert not x.requires_grad
+    x.requires_grad = np.bool_(True)
+    assert x.requires_grad
