@@ -13,7 +13,7 @@ from gradsmith.generated.runtime cimport (
 
 from gradsmith.generated.fft cimport op_framed
 from gradsmith.runtime.formulas.signals.spectra cimport (
-    fits, kind_of_transform, power_of, transformed_dims, transformed_sizes,
+    fits, kind_of_transform, one_size, power_of, transformed_dims, transformed_sizes,
 )
 
 import numpy as np
@@ -123,13 +123,8 @@ def real_transform(input, dim, sine, type, power, transposed):
 cdef TensorBase op_fft_dct(TensorBase self, object type, object n, object dim, object norm):
     cdef int depth = begin_op("fft.dct", (self, type, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_real_transform(
-        self if fits(
-            shape_of(self), transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)), (dim,)
-        ) else op_framed(
-            self,
-            tuple([0 for d in (dim,)]),
-            transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)),
-            (dim,),
+        self if fits(shape_of(self), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)) else op_framed(
+            self, tuple([0 for d in (dim,)]), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)
         ),
         (dim if dim < 0 else dim - ndim_of(self),),
         False,
@@ -217,13 +212,8 @@ def fft_dctn(input, type=2, s=None, dim=None, norm=None):
 cdef TensorBase op_fft_idct(TensorBase self, object type, object n, object dim, object norm):
     cdef int depth = begin_op("fft.idct", (self, type, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_real_transform(
-        self if fits(
-            shape_of(self), transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)), (dim,)
-        ) else op_framed(
-            self,
-            tuple([0 for d in (dim,)]),
-            transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)),
-            (dim,),
+        self if fits(shape_of(self), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)) else op_framed(
+            self, tuple([0 for d in (dim,)]), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)
         ),
         (dim if dim < 0 else dim - ndim_of(self),),
         False,
@@ -311,13 +301,8 @@ def fft_idctn(input, type=2, s=None, dim=None, norm=None):
 cdef TensorBase op_fft_dst(TensorBase self, object type, object n, object dim, object norm):
     cdef int depth = begin_op("fft.dst", (self, type, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_real_transform(
-        self if fits(
-            shape_of(self), transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)), (dim,)
-        ) else op_framed(
-            self,
-            tuple([0 for d in (dim,)]),
-            transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)),
-            (dim,),
+        self if fits(shape_of(self), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)) else op_framed(
+            self, tuple([0 for d in (dim,)]), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)
         ),
         (dim if dim < 0 else dim - ndim_of(self),),
         True,
@@ -405,13 +390,8 @@ def fft_dstn(input, type=2, s=None, dim=None, norm=None):
 cdef TensorBase op_fft_idst(TensorBase self, object type, object n, object dim, object norm):
     cdef int depth = begin_op("fft.idst", (self, type, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_real_transform(
-        self if fits(
-            shape_of(self), transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)), (dim,)
-        ) else op_framed(
-            self,
-            tuple([0 for d in (dim,)]),
-            transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)),
-            (dim,),
+        self if fits(shape_of(self), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)) else op_framed(
+            self, tuple([0 for d in (dim,)]), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)
         ),
         (dim if dim < 0 else dim - ndim_of(self),),
         True,

@@ -257,19 +257,34 @@ def call_isin_Scalar_Tensor(element, test_elements, assume_unique, invert):
     return op_isin_Scalar_Tensor(element, <TensorBase>test_elements, assume_unique, invert)
 
 cdef Overloads ISIN_OVERLOADS = Overloads("isin", (
-    Overload("(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False)", False, False),
-    Overload("(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False)", False, False),
-    Overload("(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False)", False, False),
+    Overload(
+        "(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor? out=None)",
+        False,
+        False,
+        None,
+    ),
+    Overload(
+        "(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False, Tensor? out=None)",
+        False,
+        False,
+        None,
+    ),
+    Overload(
+        "(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False, Tensor? out=None)",
+        False,
+        False,
+        None,
+    ),
 ))
 
 def bind_isin(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = ISIN_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
-        return call_isin(found[0], found[1], found[2], found[3])
+        return give_out("isin", found[4], call_isin(found[0], found[1], found[2], found[3]))
     if choice == 1:
-        return call_isin_Tensor_Scalar(found[0], found[1], found[2], found[3])
-    return call_isin_Scalar_Tensor(found[0], found[1], found[2], found[3])
+        return give_out("isin", found[4], call_isin_Tensor_Scalar(found[0], found[1], found[2], found[3]))
+    return give_out("isin", found[4], call_isin_Scalar_Tensor(found[0], found[1], found[2], found[3]))
 
 def isin(*args, **kwargs):
     """True where an element of `elements` is among `test_elements`.

@@ -9,6 +9,6 @@ cdef TensorBase op_huber_distance(TensorBase d, object delta)
 cdef TensorBase op_huber_loss(TensorBase self, TensorBase target, object reduction, object delta, TensorBase weight)
 cdef TensorBase op_soft_margin_loss(TensorBase self, TensorBase target, object reduction)
 cdef TensorBase op_binary_cross_entropy_with_logits(
-    TensorBase self, TensorBase target, TensorBase weight, object reduction, TensorBase pos_weight
+    TensorBase self, TensorBase target, TensorBase weight, TensorBase pos_weight, object reduction
 )
 cdef TensorBase op_hinge_embedding_loss(TensorBase self, TensorBase target, object margin, object reduction)

@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, as_float, as_promoted, as_str, as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op,
     begin_replaceable_op, by_ops, carry_tangents, check_real, connect_1, elementwise, ended, ended_composite,
-    fused_forward, FusedKernel, gradient, has_tangent_1, loop_of_kernel, Node, prepare_floating, replayed_tensor,
-    replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack, value_of, watching, write_out_docstrings,
+    fused_forward, FusedKernel, gradient, has_tangent_1, loop_of_kernel, Node, prepare_compared, prepare_floating,
+    replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -95,6 +95,7 @@ def call_smooth_l1_loss(self, target, reduction, beta):
     check_real(self, "smooth_l1_loss")
     check_real(target, "smooth_l1_loss")
     self = prepare_floating("smooth_l1_loss", self)
+    target = prepare_compared("smooth_l1_loss", target, self)
     return op_smooth_l1_loss(<TensorBase>self, <TensorBase>target, reduction, beta)
 
 def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
@@ -215,6 +216,7 @@ def call_huber_loss(self, target, reduction, delta, weight):
     check_real(self, "huber_loss")
     check_real(target, "huber_loss")
     self = prepare_floating("huber_loss", self)
+    target = prepare_compared("huber_loss", target, self)
     return op_huber_loss(<TensorBase>self, <TensorBase>target, reduction, delta, <TensorBase>weight)
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
@@ -265,14 +267,14 @@ def soft_margin_loss(input, target, reduction="mean"):
     return call_soft_margin_loss(input, target, reduction)
 
 
-# ---- binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', Tensor?
-# pos_weight=None) -> Tensor
+# ---- binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, str
+# reduction='mean') -> Tensor
 
 cdef TensorBase op_binary_cross_entropy_with_logits(
-    TensorBase self, TensorBase target, TensorBase weight, object reduction, TensorBase pos_weight
+    TensorBase self, TensorBase target, TensorBase weight, TensorBase pos_weight, object reduction
 ):
     cdef int depth = begin_op(
-        "binary_cross_entropy_with_logits", (self, target, weight, reduction, pos_weight), NULL
+        "binary_cross_entropy_with_logits", (self, target, weight, pos_weight, reduction), NULL
     ) if watching else 0
     cdef TensorBase result = loss_of_target(
         reduced_loss(
@@ -340,36 +342,36 @@ cdef TensorBase op_binary_cross_entropy_with_logits(
     )
     return ended_composite(depth, result)
 
-def call_binary_cross_entropy_with_logits(self, target, weight, reduction, pos_weight):
+def call_binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     self = as_tensor_operand(self, "binary_cross_entropy_with_logits", "input", 1, target)
     target = as_tensor_operand(target, "binary_cross_entropy_with_logits", "target", 2, self)
     weight = as_tensor_operand_or_none(weight, "binary_cross_entropy_with_logits", "weight", 3, self)
-    reduction = as_str(reduction, "binary_cross_entropy_with_logits", "reduction", 4)
-    pos_weight = as_tensor_operand_or_none(pos_weight, "binary_cross_entropy_with_logits", "pos_weight", 5, self)
+    pos_weight = as_tensor_operand_or_none(pos_weight, "binary_cross_entropy_with_logits", "pos_weight", 4, self)
+    reduction = as_str(reduction, "binary_cross_entropy_with_logits", "reduction", 5)
     check_real(self, "binary_cross_entropy_with_logits")
     check_real(target, "binary_cross_entropy_with_logits")
     self = prepare_floating("binary_cross_entropy_with_logits", self)
     return op_binary_cross_entropy_with_logits(
-        <TensorBase>self, <TensorBase>target, <TensorBase>weight, reduction, <TensorBase>pos_weight
+        <TensorBase>self, <TensorBase>target, <TensorBase>weight, <TensorBase>pos_weight, reduction
     )
 
-def binary_cross_entropy_with_logits(input, target, weight=None, reduction="mean", pos_weight=None):
+def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction="mean"):
     """Cross entropy between probabilities and the logistic function of the elements, without overflow; its mean or its
     sum.
 
-    ``binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean', Tensor?
-    pos_weight=None) -> Tensor``
+    ``binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, str
+    reduction='mean') -> Tensor``
 
     Parameters:
     input : Tensor
     target : Tensor
     weight : Tensor, optional
-    reduction : str, default 'mean'
     pos_weight : Tensor, optional
+    reduction : str, default 'mean'
 
     Raises: TypeError, RuntimeError
     """
-    return call_binary_cross_entropy_with_logits(input, target, weight, reduction, pos_weight)
+    return call_binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
 # ---- hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, str reduction='mean') -> Tensor

@@ -13,7 +13,7 @@ from gradsmith.generated.runtime cimport (
 
 from gradsmith.generated.rearranging cimport op_roll_along
 from gradsmith.runtime.formulas.signals.spectra cimport (
-    fits, halved_last, power_of, sizes_of_half, transformed_dims, transformed_sizes,
+    fits, halved_last, one_size, power_of, shifted_dims, sizes_of_half, transformed_dims, transformed_sizes,
 )
 from gradsmith.generated.unary cimport op_conj
 
@@ -400,13 +400,8 @@ def framed(input, start, size, dim):
 cdef TensorBase op_fft_fft(TensorBase self, object n, object dim, object norm):
     cdef int depth = begin_op("fft.fft", (self, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_dft(
-        self if fits(
-            shape_of(self), transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)), (dim,)
-        ) else op_framed(
-            self,
-            tuple([0 for d in (dim,)]),
-            transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)),
-            (dim,),
+        self if fits(shape_of(self), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)) else op_framed(
+            self, tuple([0 for d in (dim,)]), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)
         ),
         (dim,),
         power_of(norm, False),
@@ -443,13 +438,8 @@ def fft_fft(input, n=None, dim=-1, norm=None, *, out=None):
 cdef TensorBase op_fft_ifft(TensorBase self, object n, object dim, object norm):
     cdef int depth = begin_op("fft.ifft", (self, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_dft(
-        self if fits(
-            shape_of(self), transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)), (dim,)
-        ) else op_framed(
-            self,
-            tuple([0 for d in (dim,)]),
-            transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)),
-            (dim,),
+        self if fits(shape_of(self), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)) else op_framed(
+            self, tuple([0 for d in (dim,)]), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)
         ),
         (dim,),
         power_of(norm, True),
@@ -486,13 +476,8 @@ def fft_ifft(input, n=None, dim=-1, norm=None, *, out=None):
 cdef TensorBase op_fft_rfft(TensorBase self, object n, object dim, object norm):
     cdef int depth = begin_op("fft.rfft", (self, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_real_dft(
-        self if fits(
-            shape_of(self), transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)), (dim,)
-        ) else op_framed(
-            self,
-            tuple([0 for d in (dim,)]),
-            transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)),
-            (dim,),
+        self if fits(shape_of(self), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)) else op_framed(
+            self, tuple([0 for d in (dim,)]), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)
         ),
         (dim,),
         power_of(norm, False),
@@ -529,13 +514,8 @@ cdef TensorBase op_fft_ihfft(TensorBase self, object n, object dim, object norm)
     cdef int depth = begin_op("fft.ihfft", (self, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_conj(
         op_real_dft(
-            self if fits(
-                shape_of(self), transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)), (dim,)
-            ) else op_framed(
-                self,
-                tuple([0 for d in (dim,)]),
-                transformed_sizes(shape_of(self), None if n is None else (n,), (dim,)),
-                (dim,),
+            self if fits(shape_of(self), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)) else op_framed(
+                self, tuple([0 for d in (dim,)]), transformed_sizes(shape_of(self), one_size(n), (dim,)), (dim,)
             ),
             (dim,),
             power_of(norm, True),
@@ -573,16 +553,13 @@ cdef TensorBase op_fft_irfft(TensorBase self, object n, object dim, object norm)
     cdef int depth = begin_op("fft.irfft", (self, n, dim, norm), NULL) if watching else 0
     cdef TensorBase result = op_dft_to_real(
         self if fits(
-            shape_of(self), halved_last(sizes_of_half(shape_of(self), None if n is None else (n,), (dim,))), (dim,)
+            shape_of(self), halved_last(sizes_of_half(shape_of(self), one_size(n), (dim,))), (dim,)
         ) else op_framed(
-            self,
-            tuple([0 for d in (dim,)]),
-            halved_last(sizes_of_half(shape_of(self), None if n is None else (n,), (dim,))),
-            (dim,),
+            self, tuple([0 for d in (dim,)]), halved_last(sizes_of_half(shape_of(self), one_size(n), (dim,))), (dim,)
         ),
         (dim,),
         power_of(norm, True),
-        item_of(sizes_of_half(shape_of(self), None if n is None else (n,), (dim,)), 0),
+        item_of(sizes_of_half(shape_of(self), one_size(n), (dim,)), 0),
     )
     return ended_composite(depth, result)
 
@@ -617,17 +594,17 @@ cdef TensorBase op_fft_hfft(TensorBase self, object n, object dim, object norm):
     cdef TensorBase result = op_dft_to_real(
         op_conj(
             self if fits(
-                shape_of(self), halved_last(sizes_of_half(shape_of(self), None if n is None else (n,), (dim,))), (dim,)
+                shape_of(self), halved_last(sizes_of_half(shape_of(self), one_size(n), (dim,))), (dim,)
             ) else op_framed(
                 self,
                 tuple([0 for d in (dim,)]),
-                halved_last(sizes_of_half(shape_of(self), None if n is None else (n,), (dim,))),
+                halved_last(sizes_of_half(shape_of(self), one_size(n), (dim,))),
                 (dim,),
             ),
         ),
         (dim,),
         power_of(norm, False),
-        item_of(sizes_of_half(shape_of(self), None if n is None else (n,), (dim,)), 0),
+        item_of(sizes_of_half(shape_of(self), one_size(n), (dim,)), 0),
     )
     return ended_composite(depth, result)
 
@@ -1206,8 +1183,8 @@ cdef TensorBase op_fft_fftshift(TensorBase self, object dim):
     cdef int depth = begin_op("fft.fftshift", (self, dim), NULL) if watching else 0
     cdef TensorBase result = op_roll_along(
         self,
-        tuple([item_of(shape_of(self), d) // 2 for d in transformed_dims(ndim_of(self), None, dim)]),
-        transformed_dims(ndim_of(self), None, dim),
+        tuple([item_of(shape_of(self), d) // 2 for d in shifted_dims(ndim_of(self), dim)]),
+        shifted_dims(ndim_of(self), dim),
     )
     return ended_composite(depth, result)
 
@@ -1233,8 +1210,8 @@ cdef TensorBase op_fft_ifftshift(TensorBase self, object dim):
     cdef int depth = begin_op("fft.ifftshift", (self, dim), NULL) if watching else 0
     cdef TensorBase result = op_roll_along(
         self,
-        tuple([-(item_of(shape_of(self), d) // 2) for d in transformed_dims(ndim_of(self), None, dim)]),
-        transformed_dims(ndim_of(self), None, dim),
+        tuple([-(item_of(shape_of(self), d) // 2) for d in shifted_dims(ndim_of(self), dim)]),
+        shifted_dims(ndim_of(self), dim),
     )
     return ended_composite(depth, result)
 

@@ -19,7 +19,8 @@ from gradsmith.generated.diagonals cimport op_tril
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
 from gradsmith.generated.lu_factors cimport op_unit_columns
-from gradsmith.runtime.formulas.matrices cimport like_right, right_columns, squares_left, unless_driver
+from gradsmith.runtime.formulas.matrices cimport like_right, of_matrices, right_columns, squares_left, unless_driver
+from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.replacing cimport op_constant_pad_nd
 from gradsmith.generated.shape cimport op_mT
 from gradsmith.generated.solvers cimport op_pseudo_inverse
@@ -244,8 +245,20 @@ cdef tuple op_linalg_lstsq(TensorBase self, TensorBase B, object rcond, object d
         squares_left(
             self, right_columns_of_self_B, item_of(least_squares_part, 0), item_of(least_squares_part, 1), driver
         ),
-        unless_driver(item_of(least_squares_part, 1), driver, "gels"),
-        unless_driver(item_of(least_squares_part, 2), driver, "gels gelsy"),
+        unless_driver(
+            of_matrices(item_of(least_squares_part, 1), self, 0) if prod_number(shape_of(B)[:-1]) > 0 else item_of(
+                op_least_squares(self, op_basic_index(self, np.s_[Ellipsis, :0]), rcond, "linalg.lstsq"), 1
+            ),
+            driver,
+            "gels",
+        ),
+        unless_driver(
+            of_matrices(item_of(least_squares_part, 2), self, 1) if prod_number(shape_of(B)[:-1]) > 0 else item_of(
+                op_least_squares(self, op_basic_index(self, np.s_[Ellipsis, :0]), rcond, "linalg.lstsq"), 2
+            ),
+            driver,
+            "gels gelsy",
+        ),
     )
     return ended_composites(depth, solution)
 

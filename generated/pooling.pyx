@@ -6,8 +6,8 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_int_or_none, as_int_tuple, as_tensor_operand, as_tuple, as_tuple_or_none,
     BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_no_gradient, check_real, connect_1, dtype_of,
-    end_op, ended, ended_composite, ended_composites, gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of,
-    ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1, save_input,
+    end_op, ended, ended_composite, ended_composites, give_out, gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS,
+    item_of, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1, save_input,
     save_object, save_output, saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
     set_value, shape_of, take_second_names, TensorBase, unpack, unpack_object, value_of, watching, wrap,
     write_out_docstrings,
@@ -439,7 +439,15 @@ def call_avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include
     )
 
 def avg_pool2d(
-    input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+    *,
+    out=None
 ):
     """Means of windows of images, in which zeros of the padding take part unless they are not to be counted.
 
@@ -454,8 +462,13 @@ def avg_pool2d(
     ceil_mode : bool, default False
     count_include_pad : bool, default True
     divisor_override : int, optional
+    out : Tensor, optional
     """
-    return call_avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return give_out(
+        "avg_pool2d",
+        out,
+        call_avg_pool2d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+    )
 
 
 # ---- avg_pool3d(Tensor self, int[3] kernel_size, int[3]? stride=None, int[3] padding=0, bool ceil_mode=False, bool
@@ -505,7 +518,15 @@ def call_avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include
     )
 
 def avg_pool3d(
-    input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+    input,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+    *,
+    out=None
 ):
     """Means of windows of volumes, in which zeros of the padding take part unless they are not to be counted.
 
@@ -520,8 +541,13 @@ def avg_pool3d(
     ceil_mode : bool, default False
     count_include_pad : bool, default True
     divisor_override : int, optional
+    out : Tensor, optional
     """
-    return call_avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return give_out(
+        "avg_pool3d",
+        out,
+        call_avg_pool3d(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override),
+    )
 
 
 # ---- adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor

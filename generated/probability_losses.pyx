@@ -7,9 +7,10 @@ from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_float, as_input, as_int, as_int_tuple, as_str, as_tensor_operand, as_tensor_operand_or_none,
     BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_real, connect_1, connect_2,
     connect_3, device_of, dtype_of, elementwise, ended, ended_composite, gradient, has_tangent_1, has_tangent_2,
-    has_tangent_3, no_loop, Node, of_cores, plus, prepare_floating, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    has_tangent_3, no_loop, Node, of_cores, plus, prepare_compared, prepare_floating, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input,
+    set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -181,7 +182,7 @@ def binary_entropies(input, target):
     return call_binary_entropies(input, target)
 
 
-# ---- kl_div(Tensor self, Tensor target, str reduction='mean', bool log_target=False) -> Tensor
+# ---- kl_div(Tensor self, Tensor target, str reduction='mean', *, bool log_target=False) -> Tensor
 
 cdef TensorBase op_kl_div(TensorBase self, TensorBase target, object reduction, bint log_target):
     cdef int depth = begin_op("kl_div", (self, target, reduction, log_target), NULL) if watching else 0
@@ -208,10 +209,10 @@ def call_kl_div(self, target, reduction, log_target):
     self = prepare_floating("kl_div", self)
     return op_kl_div(<TensorBase>self, <TensorBase>target, reduction, log_target)
 
-def kl_div(input, target, reduction="mean", log_target=False):
+def kl_div(input, target, reduction="mean", *, log_target=False):
     """Divergence of a distribution, given by its log-probabilities, from a target; its sum, or a mean.
 
-    ``kl_div(Tensor self, Tensor target, str reduction='mean', bool log_target=False) -> Tensor``
+    ``kl_div(Tensor self, Tensor target, str reduction='mean', *, bool log_target=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -295,6 +296,7 @@ def call_poisson_nll_loss(self, target, log_input, full, eps, reduction):
     reduction = as_str(reduction, "poisson_nll_loss", "reduction", 6)
     check_real(self, "poisson_nll_loss")
     check_real(target, "poisson_nll_loss")
+    target = prepare_compared("poisson_nll_loss", target, self)
     return op_poisson_nll_loss(<TensorBase>self, <TensorBase>target, log_input, full, eps, reduction)
 
 def poisson_nll_loss(input, target, log_input=True, full=False, eps=1e-08, reduction="mean"):

@@ -669,7 +669,7 @@ cdef Overloads VAR_OVERLOADS = Overloads("var", (
         None,
     ),
     Overload("(Tensor input, bool unbiased)"),
-    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", False),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False, *, Tensor? out=None)", False, None),
 ))
 
 cdef object bind_var(tuple args, dict kwargs):
@@ -681,7 +681,7 @@ cdef object bind_var(tuple args, dict kwargs):
         return give_out("var", found[4], call_var(found[0], found[1], found[2], found[3]))
     if choice == 1:
         return call_var_all(found[0], found[1])
-    return call_var_dim(found[0], found[1], found[2], found[3])
+    return give_out("var", found[4], call_var_dim(found[0], found[1], found[2], found[3]))
 
 cdef Overloads VAR_METHODS = Overloads("var", (
     Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)", None, 1, False),
@@ -813,7 +813,7 @@ cdef Overloads STD_OVERLOADS = Overloads("std", (
         None,
     ),
     Overload("(Tensor input, bool unbiased)"),
-    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", False),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False, *, Tensor? out=None)", False, None),
 ))
 
 cdef object bind_std(tuple args, dict kwargs):
@@ -825,7 +825,7 @@ cdef object bind_std(tuple args, dict kwargs):
         return give_out("std", found[4], call_std(found[0], found[1], found[2], found[3]))
     if choice == 1:
         return call_std_all(found[0], found[1])
-    return call_std_dim(found[0], found[1], found[2], found[3])
+    return give_out("std", found[4], call_std_dim(found[0], found[1], found[2], found[3]))
 
 cdef Overloads STD_METHODS = Overloads("std", (
     Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)", None, 1, False),

@@ -58,6 +58,9 @@ cdef object refuse(object value, str wanted, str op, str argument, int position)
 cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple SEQUENCES = (tuple, list, np.ndarray)
 cdef tuple ARRAYS = (TensorBase, np.ndarray)
+
+# What PyTorch's functions call 0, 1 and 2 where those of its nn.functional take words.
+cdef tuple REDUCTIONS = ("none", "mean", "sum")
 cdef tuple NUMPY_SCALAR = (np.generic,)
 
 
@@ -371,7 +374,11 @@ cdef object as_bool_or_none(object value, str op, str argument, int position):
 
 
 cdef object as_str(object value, str op, str argument, int position):
-    return value if isinstance(value, str) else refuse(value, "str", op, argument, position)
+    if isinstance(value, str):
+        return value
+    if argument == "reduction" and type(value) is int and 0 <= value < 3:
+        return REDUCTIONS[value]
+    return refuse(value, "str", op, argument, position)
 
 
 cdef object as_str_or_none(object value, str op, str argument, int position):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradsmith.runtime.arrays.functions.losses import target_dtype_error, target_size_error
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 
 Tensor = Any
@@ -34,28 +35,14 @@ def _loss_of_probabilities(
 
 
 def _error_of_probabilities(self: Tensor, target: Tensor) -> Exception:
-    found = (
-        f"cross_entropy(): probabilities must have the size of the input, {list(self.shape)}, but have size "
-        f"{list(target.shape)}"
-    )
-    if _is_of_another_batch(self, target):
-        return _error_of_batches(self, target, found)
-    if target.ndim == self.ndim - 1:
-        return RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {target.dtype}: {found}. A target of one dimension "
-            "less has classes, which .to(gradsmith.int64) makes of whole numbers"
-        )
-    return RuntimeError(f"0D or 1D target tensor expected, multi-target not supported: {found}")
+    """Numbers of another size than the input's would have to be classes."""
+    if target.shape == _size_of_classes(self):
+        return target_dtype_error(target.dtype)
+    return target_size_error("cross_entropy", tuple(self.shape), tuple(target.shape))
 
 
-def _is_of_another_batch(self: Tensor, target: Tensor) -> bool:
-    return bool(self.ndim > 1 and target.ndim and target.shape[0] != self.shape[0])
-
-
-def _error_of_batches(self: Tensor, target: Tensor, found: str) -> ValueError:
-    return ValueError(
-        f"Expected input batch_size ({self.shape[0]}) to match target batch_size ({target.shape[0]}): {found}"
-    )
+def _size_of_classes(self: Tensor) -> tuple[int, ...]:
+    return (*self.shape[:1], *self.shape[2:]) if self.ndim > 1 else ()
 
 
 def _loss_of_smoothed_classes(
@@ -78,15 +65,8 @@ def _loss_of_smoothed_classes(
 
 
 def _check_classes(self: Tensor, target: Tensor, dim: int, ignore: int) -> None:
-    expected = (*self.shape[:dim], *self.shape[dim + 1 :])
-    if target.shape != expected:
-        found = (
-            f"Expected target size {list(expected)}, got {list(target.shape)}: cross_entropy() takes this for an input "
-            f"of size {list(self.shape)}"
-        )
-        if _is_of_another_batch(self, target):
-            raise _error_of_batches(self, target, found)
-        raise RuntimeError(found)
+    if target.shape != _size_of_classes(self):
+        raise target_size_error("cross_entropy", tuple(self.shape), tuple(target.shape))
     if target.is_meta or is_batched_tensor(target) or is_tracing():
         return
     classes = target.numpy()

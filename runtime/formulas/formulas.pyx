@@ -145,7 +145,7 @@ cpdef object is_tanh(object approximate):
     """Is gelu to be approximated."""
     if approximate in ("none", "tanh"):
         return approximate == "tanh"
-    raise RuntimeError(f"gelu(): approximate must be 'none' or 'tanh', but is {approximate!r}")
+    raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, but is {approximate!r}")
 
 
 cpdef object fits_loop(object self):
@@ -521,7 +521,7 @@ cpdef object has_class_indices(object self, object target, object ignore_index, 
                 "probabilities name no class"
             )
         return False
-    if target.ndim == self.ndim:
+    if target.shape == self.shape and self.ndim:
         raise RuntimeError(
             f"cross_entropy(): Expected floating point type for target with class probabilities, got {target.dtype}; a target "
             f"of classes has one dimension less than the input, {list(self.shape)}"

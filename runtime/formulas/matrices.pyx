@@ -188,6 +188,18 @@ cpdef object like_right(object x, object a, object b):
     return x.squeeze(-1) if is_vector(a, b) else x
 
 
+cpdef object of_matrices(object x, object a, object ndim):
+    """What is found out about the matrices, without repetitions for right sides that share one; `ndim` numbers of each."""
+    if 0 in x.shape:
+        return x
+    extra = x.ndim - ndim - (a.ndim - 2)
+    for _ in range(extra):
+        x = x.select(0, 0)
+    for dim in range(a.ndim - 2):
+        x = x.narrow(dim, 0, a.shape[dim])
+    return x
+
+
 cpdef object squares_left(object a, object b, object x, object rank, object driver):
     """Sums of squares of what a solution leaves, or nothing where every equation can be solved, or there are many solutions."""
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):

@@ -177,6 +177,8 @@ def triplet_margin_with_distance_loss(
     ------
     ValueError
         `margin` is not positive, or there is no such reduction.
+    RuntimeError
+        The tensors differ in their number of dimensions.
 
     Examples
     --------
@@ -188,6 +190,11 @@ def triplet_margin_with_distance_loss(
     """
     if not margin > 0:
         raise ValueError(f"triplet_margin_with_distance_loss(): margin must be greater than 0, got {margin}")
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D inputs"
+        )
     distance = distance_function or pairwise_distance
     apart = distance(anchor, negative)
     if swap:

@@ -52,13 +52,20 @@ def _of_op(op: Callable[..., Tensor]) -> Callable[[_Loss], _Loss]:
 def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
     """The reduction that is meant, with a warning where it is said in older words."""
     if size_average is None and reduce is None:
-        return reduction
+        return checked_reduction(reduction)
     is_reduced = reduce is None or reduce
     meant = "none" if not is_reduced else "mean" if size_average is None or size_average else "sum"
     warnings.warn(
         f"size_average and reduce args will be deprecated, please use reduction={meant!r} instead.", stacklevel=3
     )
     return meant
+
+
+def checked_reduction(reduction: str) -> str:
+    """`reduction`, if it is a word: the numbers that the functions outside of `nn` take mean nothing here."""
+    if isinstance(reduction, str):
+        return reduction
+    raise ValueError(f"{reduction!r} is not a valid value for reduction: expected 'none', 'mean' or 'sum'")
 
 
 def warn_of_sizes(input: object, target: object) -> None:
@@ -158,14 +165,14 @@ def kl_div(
             "reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' divides "
             "only by the batch size, and aligns with the KL div math definition."
         )
-    return ops.kl_div(input, target, reduction, log_target)
+    return ops.kl_div(input, target, reduction, log_target=log_target)
 
 
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     warn_of_sizes(input, target)
-    return ops.huber_loss(input, target, reduction, delta, weight)
+    return ops.huber_loss(input, target, checked_reduction(reduction), delta, weight)
 
 
 huber_loss.__doc__ = ops.huber_loss.__doc__

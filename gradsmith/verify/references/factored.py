@@ -142,7 +142,8 @@ def shortest_solution(a: Array, b: Array, rcond: float | None) -> tuple[Array, A
 def lstsq(a: Array, b: Array, rcond: float | None) -> tuple[Array, Array, Array, Array]:
     is_vector = b.ndim == 1 or b.shape == a.shape[:-1]
     columns = b[..., None] if is_vector else b
-    solution, rank, values = shortest_solution(a, columns, rcond)
+    solution = shortest_solution(a, columns, rcond)[0]
+    _, rank, values = shortest_solution(a, a, rcond)
     rest = np.square(np.abs(columns - a @ solution)).sum(-2)
     if a.shape[-2] <= a.shape[-1] or np.any(rank < a.shape[-1]):
         rest = np.zeros(0, rest.dtype)

@@ -294,13 +294,10 @@ cdef int read_blocks(
     cdef Py_ssize_t ndim = len(shape)
     if type_number not in (cnp.NPY_FLOAT16, cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         raise NotImplementedError("nll_loss() is defined for float16, float32 and float64 tensors only")
-    if cnp.PyArray_TYPE(target) not in (cnp.NPY_INT64, cnp.NPY_UINT8):
-        raise RuntimeError(
-            f"nll_loss(): expected a target of dtype int64 or uint8 (classes), but got {target.dtype}; convert it with "
-            ".to(gradsmith.int64)"
-        )
     if ndim == 0:
-        raise RuntimeError("nll_loss(): expected an input of size (C), (N, C) or (N, C, d1, ...), but got a number")
+        raise ValueError(
+            "Expected 1 or more dimensions (got 0): nll_loss() takes an input of size (C), (N, C) or (N, C, d1, ...)"
+        )
     blocks.classes = shape[0] if ndim == 1 else shape[1]
     blocks.n = 1 if ndim == 1 else shape[0]
     blocks.k = 1
@@ -308,10 +305,12 @@ cdef int read_blocks(
     for size in shape[2:]:
         blocks.k *= size
     check_target(shape, target)
+    if cnp.PyArray_TYPE(target) not in (cnp.NPY_INT64, cnp.NPY_UINT8):
+        raise target_dtype_error(target.dtype)
     if weight is not None and weight.shape != (blocks.classes,):
         raise RuntimeError(
-            f"nll_loss(): weight should have one element for each of the {blocks.classes} classes, "
-            f"but has size {list(weight.shape)}"
+            f"nll_loss(): weight tensor should be defined either for all {blocks.classes} classes or no classes but got "
+            f"weight tensor of shape: {list(weight.shape)}"
         )
     if weight is not None and weight.dtype.kind == "c":
         raise RuntimeError(f"nll_loss(): expected weights that are real numbers, but found {weight.dtype}")
@@ -327,9 +326,30 @@ cdef int check_target(tuple shape, object target) except -1:
         fits = fits and cnp.PyArray_DIM(target, at) == <Py_ssize_t>shape[at + 1 if at else 0]
     if fits:
         return 0
+    raise target_size_error("nll_loss", shape, target.shape)
+
+
+cpdef object target_size_error(str op, tuple shape, tuple found):
+    """What is wrong with the size of classes for an input of this shape, as PyTorch says it."""
+    cdef Py_ssize_t ndim = len(shape)
     expected = () if ndim == 1 else (shape[0], *shape[2:])
-    raise (ValueError if ndim == 2 and cnp.PyArray_NDIM(target) == 1 else RuntimeError)(
-        f"nll_loss(): Expected target size {list(expected)} for an input of size {list(shape)}, got {list(target.shape)}"
+    text = f"Expected target size {list(expected)}, got {list(found)}: {op}() takes this for an input of size {list(shape)}"
+    if op == "cross_entropy":
+        text += ", or probabilities of the size of the input"
+    if ndim == 1 and len(found) == 1:
+        return ValueError(f"For 1D input, 1D target must have size 1, but got target size: {found[0]}. {text}")
+    if ndim > 1 and (not found or found[0] != shape[0]):
+        size = found[0] if found else 0
+        return ValueError(f"Expected input batch_size ({shape[0]}) to match target batch_size ({size}). {text}")
+    if ndim < 3:
+        return RuntimeError(f"0D or 1D target tensor expected, multi-target not supported. {text}")
+    return RuntimeError(text)
+
+
+cpdef object target_dtype_error(object dtype):
+    return RuntimeError(
+        f"expected target dtype to be Long or Byte, but got {dtype}: classes are of dtype int64 or uint8, as "
+        "x.to(gradsmith.int64) gives them"
     )
 
 

@@ -2,6 +2,8 @@
 
 from gradsmith.runtime.formulas.reduction cimport reduced_loss
 
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, physical
+
 
 cpdef object divergence_loss(object self, object shape, object reduction):
     """As reduced_loss, or, with "batchmean", the sum divided by the number of distributions, which the input's shape says."""
@@ -39,6 +41,29 @@ cpdef object paired_target(object target, object one, object other):
 
 cpdef object classes_of_rows(object self, object target, object p):
     """One class for each row of scores, or one for a vector or a number, for multi_margin_loss."""
+    classes = one_for_each_row(self, target, p)
+    check_labels("multi_margin_loss(): target out of range", self, classes, 0)
+    return classes
+
+
+cdef object check_labels(wrong, object self, object labels, object least):
+    """Are labels classes of the scores, as far as their values are known?"""
+    cdef object count = self.shape[self.ndim - 1] if self.ndim else 1
+    if labels.dtype.kind not in "iu":
+        raise RuntimeError(f"expected scalar type Long but found {labels.dtype}: labels are integers, classes from 0 on")
+    if labels.is_meta or is_tracing():
+        return
+    while is_batched_tensor(labels):
+        labels = physical(labels)
+    if not labels.numel():
+        return
+    values = labels.numpy(force=True)
+    for value in (values.min(), values.max()):
+        if not least <= value < count:
+            raise RuntimeError(f"{wrong}: {value} is none of the {count} classes")
+
+
+cdef object one_for_each_row(object self, object target, object p):
     if p not in (1, 2):
         raise ValueError(f"multi_margin_loss(): only p == 1 and p == 2 supported, but got p = {p}")
     if self.ndim > 2 or self.ndim and self.shape[self.ndim - 1] == 0:
@@ -49,8 +74,8 @@ cpdef object classes_of_rows(object self, object target, object p):
         return target.reshape((1,))
     if tuple(target.shape) != tuple(self.shape[:self.ndim - 1] if self.ndim else ()):
         raise RuntimeError(
-            f"multi_margin_loss(): inconsistent target size, expected {list(self.shape[:max(self.ndim - 1, 0)])} but got "
-            f"{list(target.shape)}"
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples (batch size). "
+            f"Expected target size {list(self.shape[:max(self.ndim - 1, 0)])}, but got {list(target.shape)}"
         )
     return target
 
@@ -65,9 +90,10 @@ cpdef object classes_of_sets(object self, object target):
         max(self.ndim, target.ndim) < 2 and self.numel() == target.numel() == 1
     ):
         raise RuntimeError(
-            f"multilabel_margin_loss(): inconsistent target size {list(target.shape)} for input of size "
+            f"multilabel_margin_loss(): inconsistent target size: {list(target.shape)} for input of size "
             f"{list(self.shape)}"
         )
+    check_labels("multilabel_margin_loss(): argument #2 'target' is out of range", self, target, -1)
     return target.reshape(tuple(self.shape) or (1,)).clamp_min(0)
 
 

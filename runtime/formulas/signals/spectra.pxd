@@ -1,9 +1,11 @@
 """Helpers of Fourier transforms and convolutions; the generator reads their signatures here."""
 
-from gradsmith.runtime.formulas.schema_types cimport Bool, Float, Int, IntList, OptionalIntList, OptionalStr, Str, Tensor
+from gradsmith.runtime.formulas.schema_types cimport Bool, Float, Int, IntList, OptionalInt, OptionalIntList, OptionalStr, Str, Tensor
 
 cpdef Float power_of(OptionalStr norm, Bool inverse)
 cpdef IntList transformed_dims(Int ndim, OptionalIntList size, OptionalIntList dim)
+cpdef IntList shifted_dims(Int ndim, OptionalIntList dim)
+cpdef OptionalIntList one_size(OptionalInt n)
 cpdef IntList transformed_sizes(IntList shape, OptionalIntList size, IntList dim)
 cpdef IntList sizes_of_half(IntList shape, OptionalIntList size, IntList dim)
 cpdef IntList halved_last(IntList size)

@@ -21,21 +21,38 @@ cpdef object transformed_dims(object ndim, object size, object dim):
         if count > ndim:
             raise RuntimeError(f"fft: Got shape with {count} values but input tensor only has {ndim} dimensions.")
         return list(range(ndim - count, ndim))
+    dims = shifted_dims(ndim, dim)
+    if len(set(dims)) < len(dims):
+        raise RuntimeError(f"fft: FFT dims must be unique, but got {list(dim)}")
     if size is not None and len(size) != len(dim):
         raise RuntimeError(
             "fft: When given, dim and shape arguments must have the same length, "
             f"but there are {len(dim)} dims and {len(size)} sizes"
         )
-    dims = [wrapped(one, ndim) for one in dim]
-    if len(set(dims)) < len(dims):
-        raise RuntimeError(f"fft: FFT dims must be unique, but got {list(dim)}")
     return dims
+
+
+cpdef object shifted_dims(object ndim, object dim):
+    """The dimensions that are named, as often as they are, by default all."""
+    if dim is None:
+        return list(range(ndim))
+    check_dimensions(ndim, dim)
+    return [wrapped(one, ndim) for one in dim]
+
+
+cdef object check_dimensions(object ndim, object dim):
+    if dim and not ndim:
+        raise IndexError(f"fft: Dimension specified as {dim[0]} but tensor has no dimensions")
+
+
+cpdef object one_size(object n):
+    """The size along a single dimension; here -1 is no word for the size of the tensor, as it is among several."""
+    return None if n is None else checked([n])
 
 
 cpdef object transformed_sizes(object shape, object size, object dim):
     """The sizes that were given, where they are not -1, or those of the tensor."""
-    if dim and not shape:
-        raise IndexError(f"fft: Dimension specified as {dim[0]} but tensor has no dimensions")
+    check_dimensions(len(shape), dim)
     given = [-1] * len(dim) if size is None else size
     return checked([shape[one] if length == -1 else length for one, length in zip(dim, given)])
 
@@ -44,8 +61,7 @@ cpdef object sizes_of_half(object shape, object size, object dim):
     """The same where the tensor has half of the frequencies along the last of the dimensions."""
     if not dim:
         raise RuntimeError("fft: must transform at least one axis")
-    if not shape:
-        raise IndexError(f"fft: Dimension specified as {dim[0]} but tensor has no dimensions")
+    check_dimensions(len(shape), dim)
     lengths = [shape[one] for one in dim]
     lengths[len(dim) - 1] = 2 * (lengths[len(dim) - 1] - 1)
     given = lengths if size is None else [n if n != -1 else length for n, length in zip(size, lengths)]

@@ -65,6 +65,10 @@ def test_dtypes(dtype, expected):
     ("call", "error", "text"),
     [
         (lambda x: gs.fft.fft(x, 0), RuntimeError, r"Invalid number of data points \(0\)"),
+        (lambda x: gs.fft.fft(x, n=-1), RuntimeError, r"Invalid number of data points \(-1\)"),
+        (lambda x: gs.fft.irfft(x, n=-1), RuntimeError, r"Invalid number of data points \(-1\)"),
+        (lambda x: gs.fft.fftn(x[0], dim=(0, 0)), IndexError, "Dimension specified as 0 but tensor has no dimensions"),
+        (lambda x: gs.fft.fftshift(x[0], dim=0), IndexError, "Dimension specified as 0 but tensor has no dimensions"),
         (lambda x: gs.fft.irfft(x[:1]), RuntimeError, r"Invalid number of data points \(0\)"),
         (lambda x: gs.fft.fft(x, norm="unit"), RuntimeError, "Invalid normalization mode: 'unit'"),
         (lambda x: gs.fft.fft(x, dim=1), IndexError, "Dimension out of range"),
@@ -80,6 +84,21 @@ def test_dtypes(dtype, expected):
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call(gs.ones(4))
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "ihfft", "irfft", "hfft"])
+def test_minus_one_is_no_size_of_a_single_dimension(name):
+    """Among several sizes it stands for that of the tensor."""
+    with pytest.raises(RuntimeError, match=r"Invalid number of data points \(-1\)"):
+        getattr(gs.fft, name)(gs.ones(2, 4), -1)
+    several = getattr(gs.fft, f"{name}n")(gs.ones(2, 4), (-1,), (1,))
+    np.testing.assert_allclose(several.numpy(), getattr(gs.fft, name)(gs.ones(2, 4)).numpy(), atol=1e-6)
+
+
+def test_a_dimension_may_be_shifted_twice():
+    x = gs.arange(5.0)
+    assert gs.fft.fftshift(x, dim=(0, -1)).tolist() == np.roll(np.arange(5.0), 4).tolist()
+    assert gs.fft.ifftshift(gs.fft.fftshift(x, dim=(0, 0)), dim=(0, 0)).tolist() == x.tolist()
 
 
 def test_shapes_without_data():

@@ -215,6 +215,16 @@ def test_inplace_flags():
         (lambda out: gs.squeeze_copy(gs.ones(1, 2), 0, out=out), "float32", [1, 1]),
         (lambda out: gs.expand_copy(gs.ones(1), (2,), out=out), "float32", [1, 1]),
         (lambda out: F.linear(gs.ones(2), gs.ones(2, 2), out=out), "float32", [2, 2]),
+        (lambda out: F.avg_pool2d(gs.ones(1, 2, 2), 2, out=out), "float32", [[[1]]]),
+        (lambda out: gs.isin(gs.tensor([1, 2]), gs.tensor([2]), out=out), "bool", [False, True]),
+        (lambda out: gs.isin(gs.tensor([1, 2]), 1, invert=True, out=out), "bool", [False, True]),
+        (lambda out: gs.isin(1, gs.tensor([1, 2]), out=out), "bool", True),
+        (lambda out: gs.var(gs.tensor([[1.0, 3.0]]), 1, False, out=out), "float32", [1]),
+        (
+            lambda out: gs.std(gs.tensor([[1.0, 3.0]]), dim=None, unbiased=False, keepdim=True, out=out),
+            "float32",
+            [[1]],
+        ),
     ],
 )
 def test_forms_with_out(call, dtype, expected):

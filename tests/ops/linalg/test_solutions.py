@@ -86,6 +86,18 @@ def test_rank_of_least_squares():
     assert gs.linalg.lstsq(gs.ones(0, 3), gs.ones(0, 2)).solution.tolist() == [[0, 0]] * 3
 
 
+@pytest.mark.parametrize("batch", [(), (1,), (3, 1)])
+def test_a_matrix_for_several_right_sides_is_described_once(batch):
+    a, b = matrices("float64", *batch, 4, 3), matrices("float64", 3, 2, 4, 5)
+    found = gs.linalg.lstsq(gs.tensor(a, requires_grad=True), gs.tensor(b), driver="gelsd")
+    assert found.solution.shape == (3, 2, 3, 5) and found.residuals.shape == (3, 2, 5)
+    assert gs.equal(found.rank, gs.linalg.matrix_rank(gs.tensor(a)))
+    np.testing.assert_allclose(found.singular_values.detach().numpy(), np.linalg.svdvals(a))
+    assert gs.autograd.gradcheck(
+        lambda a: gs.linalg.lstsq(a, gs.tensor(b), driver="gelsd").singular_values, gs.tensor(a, requires_grad=True)
+    )
+
+
 def test_what_is_left_where_it_is_known():
     """Sums of squares of more equations than unknowns, of full rank; nothing otherwise, nor with the driver gelsy."""
     a, b = matrices("float64", 2, 4, 3), matrices("float64", 2, 4, 2)

@@ -163,9 +163,9 @@ def test_targets_of_numbers_and_of_single_rows():
     found = F.multi_margin_loss(x[0], gs.tensor([1]), reduction="none")
     assert found.shape == (1,) and found.item() == pytest.approx(expected)
     for loss in (F.multi_margin_loss, F.multilabel_margin_loss):
-        with pytest.raises(RuntimeError, match="out of bounds"):
+        with pytest.raises(RuntimeError, match="out of range"):
             loss(gs.tensor(0.3), gs.tensor(1))
-        with pytest.raises(RuntimeError, match="inconsistent target size"):
+        with pytest.raises(RuntimeError, match="[Tt]arget size|inconsistent target size"):
             loss(gs.ones(2, 2), gs.tensor(1))
     assert F.multilabel_margin_loss(gs.tensor(0.3), gs.tensor(-1)).item() == 0
     with pytest.raises(RuntimeError, match="inconsistent target size"):
@@ -212,8 +212,12 @@ ERRORS = {
     "one target": (RuntimeError, lambda x: F.cosine_embedding_loss(x, x, gs.tensor(1)), "expects 1D input"),
     "targets": (RuntimeError, lambda x: F.cosine_embedding_loss(x, x, x), "0D or 1D target"),
     "power": (ValueError, lambda x: F.multi_margin_loss(x, gs.tensor([0, 1]), p=3), "only p == 1 and p == 2"),
-    "classes": (RuntimeError, lambda x: F.multi_margin_loss(x, gs.tensor([0, 1, 1])), "inconsistent target size"),
-    "class": (RuntimeError, lambda x: F.multi_margin_loss(x, gs.tensor([0, 5])), "out of bounds"),
+    "classes": (RuntimeError, lambda x: F.multi_margin_loss(x, gs.tensor([0, 1, 1])), r"Expected target size \[2\]"),
+    "class": (RuntimeError, lambda x: F.multi_margin_loss(x, gs.tensor([0, 5])), "target out of range: 5 is none"),
+    "class of a dtype": (RuntimeError, lambda x: F.multi_margin_loss(x, x[:, 0]), "expected scalar type Long"),
+    "class of a set": (
+        RuntimeError, lambda x: F.multilabel_margin_loss(x, gs.tensor([[0, -2, 0]] * 2)), "'target' is out of range: -2"
+    ),
     "no classes": (RuntimeError, lambda x: F.multi_margin_loss(x[:, :0], gs.tensor([0, 1])), "non-empty vector"),
     "sets": (RuntimeError, lambda x: F.multilabel_margin_loss(x, gs.tensor([0, 1])), "inconsistent target size"),
     "variances": (ValueError, lambda x: F.gaussian_nll_loss(x, x, -x), "negative entry"),
@@ -259,11 +263,29 @@ def test_the_mean_of_kl_div_warns():
     ("target", "settings", "kind", "message"),
     [
         (gs.ones(2, 4), {}, ValueError, r"Expected input batch_size \(3\) to match target batch_size \(2\)"),
-        (gs.ones(3, 5), {}, RuntimeError, r"multi-target not supported: .* have the size of the input, \[3, 4\]"),
+        (gs.ones(3, 5), {}, RuntimeError, r"multi-target not supported.* of size \[3, 4\], or probabilities of"),
         (gs.ones(3), {}, RuntimeError, "expected target dtype to be Long or Byte, but got float32"),
         (gs.ones(3, 4), {"weight": gs.ones(3)}, RuntimeError, r"weight tensor should be defined .* shape: \[3\]"),
         (gs.tensor([0, 1]), {"label_smoothing": 0.1}, ValueError, r"Expected input batch_size \(3\) to match"),
-        (gs.tensor([[0, 1]] * 3), {}, RuntimeError, "Expected floating point type for target with class probabilities"),
+        (
+            gs.tensor([[0, 1]] * 3),
+            {},
+            RuntimeError,
+            r"multi-target not supported. Expected target size \[3\], got \[3, 2\]",
+        ),
+        (
+            gs.tensor([[0] * 4] * 3),
+            {},
+            RuntimeError,
+            "Expected floating point type for target with class probabilities",
+        ),
+        (
+            gs.tensor([0, 1, 2], dtype=gs.int32),
+            {},
+            RuntimeError,
+            "expected target dtype to be Long or Byte, but got int32",
+        ),
+        (gs.tensor(1), {}, ValueError, r"Expected input batch_size \(3\) to match target batch_size \(0\)"),
         (
             gs.tensor([0, 1, 2]),
             {"label_smoothing": 0.1, "weight": gs.ones(3)},
@@ -289,3 +311,61 @@ def test_targets_that_do_not_fit_in_cross_entropy(target, settings, kind, messag
 def test_paddings_that_do_not_fit(size, amounts, mode, message):
     with pytest.raises(RuntimeError, match=message):
         F.pad(gs.ones(size), amounts, mode=mode)
+
+
+LOW_LEVEL = {
+    "kl_div": lambda x, t, r: gs.kl_div(x, t, r, log_target=True),
+    "binary_cross_entropy_with_logits": lambda x, t, r: gs.binary_cross_entropy_with_logits(x, t, None, t, r),
+    "poisson_nll_loss": lambda x, t, r: gs.poisson_nll_loss(x, t, True, False, 1e-8, r),
+    "hinge_embedding_loss": lambda x, t, r: gs.hinge_embedding_loss(x, t, 1.0, r),
+    "cosine_embedding_loss": lambda x, t, r: gs.cosine_embedding_loss(x, t, gs.ones(2), 0.0, r),
+    "margin_ranking_loss": lambda x, t, r: gs.margin_ranking_loss(x, t, gs.ones(2, 3), 0.0, r),
+    "triplet_margin_loss": lambda x, t, r: gs.triplet_margin_loss(x, t, x, 1.0, 2.0, 1e-6, False, r),
+}
+
+
+@pytest.mark.parametrize("name", LOW_LEVEL)
+def test_numbers_for_reductions_outside_of_nn(name):
+    """PyTorch's functions of the same names take 0, 1 and 2 in these places; those of nn.functional take words only."""
+    x, t = gs.tensor([[0.1, 0.5, 0.9], [0.3, 0.3, 0.2]]), gs.tensor([[0.2, 0.4, 0.8], [0.9, 0.1, 0.3]])
+    each = LOW_LEVEL[name](x, t, 0)
+    assert each.ndim > 0 and gs.equal(each, LOW_LEVEL[name](x, t, "none"))
+    np.testing.assert_allclose(LOW_LEVEL[name](x, t, 1).item(), each.numpy().mean(), rtol=1e-6)
+    np.testing.assert_allclose(LOW_LEVEL[name](x, t, 2).item(), each.numpy().sum(), rtol=1e-6)
+    with pytest.raises(TypeError, match="'reduction'.* must be str, not int"):
+        LOW_LEVEL[name](x, t, 3)
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.kl_div, F.huber_loss, F.binary_cross_entropy])
+@pytest.mark.parametrize("reduction", [1, None])
+def test_only_words_are_reductions_in_nn(loss, reduction):
+    with pytest.raises(ValueError, match=f"{reduction} is not a valid value for reduction"):
+        loss(gs.full((3,), 0.5), gs.full((3,), 0.5), reduction=reduction)
+
+
+@pytest.mark.parametrize(
+    ("p", "t", "name"),
+    [
+        (math.nan, 0.5, "input"),
+        (-0.1, 0.5, "input"),
+        (0.5, 1.5, "target"),
+        (0.5, -1.0, "target"),
+        (1.0, math.nan, "target"),
+    ],
+)
+def test_probabilities_are_between_zero_and_one(p, t, name):
+    with pytest.raises(RuntimeError, match=f"all elements of {name} should be between 0 and 1"):
+        F.binary_cross_entropy(gs.tensor([0.5, p]), gs.tensor([0.5, t]))
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.smooth_l1_loss, F.huber_loss, F.poisson_nll_loss])
+def test_targets_that_are_true_or_false(loss):
+    x, t = gs.tensor([0.5, 2.0, -1.5]), gs.tensor([True, False, True])
+    assert gs.equal(loss(x, t), loss(x, t.float()))
+
+
+def test_triplets_of_tensors_with_different_numbers_of_dimensions():
+    with pytest.raises(
+        RuntimeError, match="same number of dimensions, but got: anchor 2D, positive 2D, and negative 1D"
+    ):
+        F.triplet_margin_with_distance_loss(gs.ones(2, 3), gs.ones(2, 3), gs.ones(3))

@@ -23,15 +23,21 @@ def binary_entropies_of(p: Array, target: Array) -> Array:
     dtype = np.result_type(p, target)
     if has_no_data(p) or has_no_data(target):
         return array_without_data(np.broadcast_shapes(p.shape, target.shape), dtype)
-    if ((p < 0) | (p > 1)).any():
-        raise RuntimeError(
-            "binary_cross_entropy: all elements of input should be between 0 and 1. For logits, numbers of any size, "
-            "there is binary_cross_entropy_with_logits."
-        )
+    _check_probabilities("input", p)
+    _check_probabilities("target", target)
     with np.errstate(divide="ignore"):
         yes, no = np.log(p), np.log1p(-p)
     least = p.dtype.type(LEAST_LOGARITHM)
     return np.asarray((target - 1) * np.maximum(no, least) - target * np.maximum(yes, least), dtype)
+
+
+def _check_probabilities(name: str, values: Array) -> None:
+    """NaN is no probability either."""
+    if not ((values >= 0) & (values <= 1)).all():
+        raise RuntimeError(
+            f"binary_cross_entropy: all elements of {name} should be between 0 and 1. For logits, numbers of any size, "
+            "there is binary_cross_entropy_with_logits."
+        )
 
 
 def variances_at_least_of(variances: Array, eps: float) -> Array:

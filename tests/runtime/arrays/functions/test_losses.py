@@ -57,10 +57,10 @@ def test_mean_loss_of_no_targets_is_nan():
             None,
             "mean",
             ValueError,
-            r"Expected target size \[2\] for an input of size \[2, 3\], got \[1\]",
+            r"Expected target size \[2\], got \[1\]: nll_loss\(\) takes this for an input of size \[2, 3\]",
         ),
         (np.array([0.0, 1.0]), None, "mean", RuntimeError, "float64"),
-        (np.array([0, 1]), np.ones(2), "mean", RuntimeError, "each of the 3 classes"),
+        (np.array([0, 1]), np.ones(2), "mean", RuntimeError, "either for all 3 classes"),
         (np.array([0, 1]), None, "all", ValueError, "'all' is not a valid value for reduction"),
     ],
 )
