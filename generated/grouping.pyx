@@ -14,7 +14,8 @@ from gradsmith.generated.runtime cimport (
 from gradsmith.generated.arithmetic cimport op_mul_tensor
 from gradsmith.runtime.formulas.formulas cimport scatter_backward_src
 from gradsmith.runtime.formulas.statistics.groups cimport (
-    group_means, group_products, group_shares, ordered, places_of_slices, start_of_groups,
+    group_means, group_products, group_shares, index_reduce_into, ordered, places_of_slices, scatter_reduce_into,
+    start_of_groups,
 )
 from gradsmith.generated.unary cimport op_conj
 from gradsmith.runtime.arrays.functions cimport indexed
@@ -51,6 +52,8 @@ cdef TensorBase inplace_scatter_reduce(
             "scatter_reduce(): reduce must be either sum, prod, mean, amax or amin, but got reduce = %r" % (reduce,)
         )
     check_inplace("scatter_reduce_", self)
+    if scatter_reduce_into(self, dim, index, src, reduce, include_self):
+        return self
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into(
         "scatter_reduce_",
@@ -137,6 +140,8 @@ cdef TensorBase inplace_index_reduce(
             "index_reduce(): reduce must be one of prod, mean, amax or amin, but got reduce = %r" % (reduce,)
         )
     check_inplace("index_reduce_", self)
+    if index_reduce_into(self, dim, index, source, reduce, include_self):
+        return self
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     places_of_slices_of_self_index_source = places_of_slices(original, dim, index, source)
     return copy_into(

@@ -27,6 +27,7 @@ from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.generated.scatter cimport op_masked_fill_scalar
 from gradsmith.generated.shape cimport op_expand, op_mT, op_movedim, op_reshape
 from gradsmith.generated.unary cimport op_conj
+from gradsmith.runtime.formulas.written cimport addmm_into, addr_into, baddbmm_into
 from gradsmith.runtime.arrays.functions.algebra cimport linalg
 
 import numpy as np
@@ -272,6 +273,8 @@ cdef TensorBase op_addmm(TensorBase self, TensorBase mat1, TensorBase mat2, obje
 
 cdef TensorBase inplace_addmm(TensorBase self, TensorBase mat1, TensorBase mat2, object beta, object alpha):
     check_inplace("addmm_", self)
+    if addmm_into(self, mat1, mat2, beta, alpha):
+        return self
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     mm_of_mat1_mat2 = op_mm(mat1, mat2)
     return copy_into(
@@ -482,6 +485,8 @@ cdef TensorBase op_baddbmm(TensorBase self, TensorBase batch1, TensorBase batch2
 
 cdef TensorBase inplace_baddbmm(TensorBase self, TensorBase batch1, TensorBase batch2, object beta, object alpha):
     check_inplace("baddbmm_", self)
+    if baddbmm_into(self, batch1, batch2, beta, alpha):
+        return self
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     bmm_of_batch1_batch2 = op_bmm(batch1, batch2)
     return copy_into(
@@ -556,6 +561,8 @@ cdef TensorBase op_addr(TensorBase self, TensorBase vec1, TensorBase vec2, objec
 
 cdef TensorBase inplace_addr(TensorBase self, TensorBase vec1, TensorBase vec2, object beta, object alpha):
     check_inplace("addr_", self)
+    if addr_into(self, vec1, vec2, beta, alpha):
+        return self
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into(
         "addr_",

@@ -9,6 +9,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.runtime.formulas.replaced cimport padded, with_masked, with_selected, with_slice, with_strided
+from gradsmith.runtime.formulas.written cimport masked_scatter_into
 
 import numpy as np
 
@@ -128,6 +129,8 @@ cdef TensorBase op_masked_scatter(TensorBase self, TensorBase mask, TensorBase s
 
 cdef TensorBase inplace_masked_scatter(TensorBase self, TensorBase mask, TensorBase source):
     check_inplace("masked_scatter_", self)
+    if masked_scatter_into(self, mask, source):
+        return self
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("masked_scatter_", self, with_masked(original, mask, source))
 

@@ -31,3 +31,12 @@ def writer_of(expr: Expr) -> tuple[str, str] | None:
         return None
     found = (expr.family, f"{expr.c_entry}{WRITES}")
     return found if found in helper_writers() else None
+
+
+def attempt_of(stem: str) -> tuple[str, str] | None:
+    """(module, name) of the helper that may write into `self` what the composite of this name makes of it.
+
+    It has the name and the arguments of the op, ``addmm_into``, and says whether it has written.
+    """
+    name = f"{stem}{WRITES}"
+    return next((found for found in helper_writers() if found[1] == name), None)

@@ -204,7 +204,7 @@ INTRINSICS = """
 
 # Rooms of runtime/formulas, "" for itself -> modules of the helpers that formulas may call; see `helpers.py`.
 _HELPER_ROOMS = {
-    "": "formulas numbers parts arrangement ranks reduction selection replaced matrices builtins",
+    "": "formulas numbers parts arrangement ranks reduction selection replaced written matrices builtins",
     "statistics": "groups rows missing",
     "signals": "spectra frames slopes grids",
     "networks": "lookups windows pools losses pixels vectors standards attended",

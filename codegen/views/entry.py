@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ..formula.called import writer_of
+from ..formula.called import attempt_of, writer_of
 from ..formula.formula import BINDING, Call, Expr, Formula, Name
 from ..formula.printing import CythonPrinter, array_text, attribute_text
 from ..model import Backward, Op, SavedTensor, SavedValue, Table, Variant
@@ -185,7 +185,10 @@ def _inplace_composite(variant: Variant) -> ComputeView:
     expr = variant.forward.formula.expr
     writer = writer_of(expr)
     if writer is None:
-        return _composite_view(variant, {"self": "original"})
+        composite = _composite_view(variant, {"self": "original"})
+        attempt = attempt_of(variant.stem)
+        arguments = ", ".join(argument.name for argument in variant.signature.arguments)
+        return replace(composite, attempt=f"{attempt[1]}({arguments})") if attempt else composite
     assert isinstance(expr, Call)
     text = _printer(variant, {}).text(expr)
     return ComputeView("composite", written=text.replace(f"{expr.c_entry}(", f"{writer[1]}(", 1))

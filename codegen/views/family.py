@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..api.functions import make_face
-from ..formula.called import called_entries, writer_of
+from ..formula.called import attempt_of, called_entries, writer_of
 from ..formula.callees import BUILTIN
 from ..formula.formula import Call, Expr
 from ..loops.kernels import kernel_of, with_shared_loops
@@ -105,8 +105,10 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
         for module, name in called_entries(tree):
             found.setdefault(module, set()).add(name)
     for op, variant in _variants(ops):
-        if variant.forward.formula and has_inplace(op, variant) and (writer := writer_of(variant.forward.formula.expr)):
-            found.setdefault(writer[0], set()).add(writer[1])
+        if variant.forward.kind == "composite" and variant.forward.formula and has_inplace(op, variant):
+            writer = writer_of(variant.forward.formula.expr) or attempt_of(variant.stem)
+            if writer:
+                found.setdefault(writer[0], set()).add(writer[1])
     found.pop(f"{table.package}.{family}" if table.library else family, None)
     for module in sorted(found):
         yield Import(_module_path(module), tuple(sorted(found[module])))

@@ -247,6 +247,7 @@ class ComputeView:
     kind: str
     text: str = ""
     written: str = ""  # the call that writes what changes into `self`, where there is one
+    attempt: str = ""  # the call that may do so, and says whether it has
     function: str = ""
     arguments: tuple[str, ...] = ()
     kernel: str = ""

@@ -280,6 +280,9 @@ def _by_copy(entry: EntryView, form: InplaceView, compute: ComputeView) -> Itera
     if compute.written:
         yield f"return {compute.written}"
         return
+    if compute.attempt:
+        yield f"if {compute.attempt}:"
+        yield "    return self"
     yield "cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it"
     yield from _parts(compute)
     yield f'return copy_into("{form.op}", self, {compute.text})'

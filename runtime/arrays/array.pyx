@@ -113,6 +113,7 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
 
 cdef extern from "runtime/arrays/kernels/kernels.h":
     int gs_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c)
+    int gs_add_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c)
     int gs_direct_loop(Ufunc ufunc, int type, void **run, void **data, int *out_type) noexcept
 
 cdef extern from *:
@@ -789,9 +790,10 @@ def inner_loop(int ufunc, int type_num):
 
 
 def kernel_addresses():
-    """Addresses of C functions by name, for programs; see kernels/kernels.h, kernels/sum.h and kernels/products/gemv.h."""
+    """Addresses of C functions by name; see kernels/kernels.h, kernels/sum.h and kernels/products/gemv.h."""
     return {
         "product": <uintptr_t>&gs_product,
+        "add_product": <uintptr_t>&gs_add_product,
         "matrix_vector": <uintptr_t>&gs_matrix_vector,
         "vector_matrix": <uintptr_t>&gs_vector_matrix,
         "outer": <uintptr_t>&gs_outer,

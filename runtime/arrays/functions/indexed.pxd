@@ -16,3 +16,8 @@ cpdef int index_add_into(object a, Py_ssize_t dim, object index, object source, 
 cpdef object masked_fill_of(object a, object mask, object value)
 cpdef int masked_fill_into(object a, object mask, object value) except -1
 cpdef object masked_select_of(object a, object mask)
+
+cdef object apart_from(object target, object operand)        # which stays what it is while `target` is written
+cdef bint can_reduce_groups(object a, str reduce) except -1
+cdef int reduce_groups(object a, Py_ssize_t dim, object index, object src, str reduce, bint include_self, str op) except -1
+cdef bint masked_scatter(object a, object mask, object source) except -1        # False of what the op refuses

@@ -489,6 +489,44 @@ cdef object reduced_by_ufunc(object result, int axis, object index, object src, 
     return result
 
 
+cdef bint can_reduce_groups(object a, str reduce) except -1:
+    """Is there a loop that reduces elements of `a` where they lie?"""
+    return is_addable(a) and not (a.dtype.kind == "c" and reduce in ("amax", "amin"))
+
+
+cdef int reduce_groups(
+    object a, Py_ssize_t dim, object index, object src, str reduce, bint include_self, str op
+) except -1:
+    """Elements of `a` at the places that the index names, reduced together with those of `src`, or to these alone."""
+    index, src = apart_from(a, index), apart_from(a, src)
+    if reduce in ("sum", "mean"):
+        axis, index, src = checked_added(op, a, dim, index, src)
+    else:
+        axis, index, src = checked_reduced(op, a, dim, index, src)
+    if not include_self:
+        scatter_places(a, axis, index, np.array(neutral(reduce, a.dtype), a.dtype))
+    reduce_places(a, axis, index, src, REDUCED_SUM if reduce in ("sum", "mean") else REDUCTIONS[reduce][0])
+    return divide_by_counts(a, axis, index, include_self) if reduce == "mean" and index.size else 0
+
+
+cdef object neutral(str reduce, object dtype):
+    """The number that changes nothing when it is reduced with others: floating, complex or int64."""
+    if reduce in ("sum", "mean", "prod"):
+        return reduce == "prod"
+    low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind == "i" else (-np.inf, np.inf)
+    return low if reduce == "amax" else high
+
+
+cdef int divide_by_counts(object a, int axis, object index, bint include_self) except -1:
+    """Sums divided by how many elements they are of: each named place once, however often the index names it."""
+    counts = np.zeros(a.shape, np.int64)        # of which only the pages that are named get memory
+    reduce_places(counts, axis, index, np.array(1), REDUCED_SUM)
+    of_named = gather_places(counts, axis, index) + include_self
+    totals = gather_places(a, axis, index)
+    means = totals // of_named if a.dtype.kind == "i" else totals / of_named.astype(a.dtype)
+    return scatter_places(a, axis, index, np.asarray(means))
+
+
 cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
     """Copy of `a` to which elements of `src` are added at the places the index names."""
     return added_at(a, dim, index, src, "scatter_add")
@@ -633,6 +671,18 @@ cdef object filling(str op, object value, object dtype):
             f"{op}(): value must be a number or a 0-dimensional tensor, but has size {list(value.shape)}"
         )
     return value if is_meta(<PyObject *>value) or value.dtype == dtype else element_of(value.item(), dtype)
+
+
+cdef bint masked_scatter(object a, object mask, object source) except -1:
+    """Elements of `source`, one after the other, where the mask is true. False of what does not fit."""
+    if mask.dtype.kind != "b" or source.dtype != a.dtype or not expands_to(mask.shape, a.shape):
+        return False
+    mask = np.broadcast_to(apart_from(a, mask), a.shape)
+    count = np.count_nonzero(mask)
+    if count > source.size:
+        return False
+    assign(a, mask, apart_from(a, source).reshape(-1)[:count])
+    return True
 
 
 cpdef object masked_select_of(object a, object mask):

@@ -19,6 +19,7 @@ GS_HIDDEN_BEGIN
 /* The inner loop of a ufunc that may be called on any plain memory of the type; 0 where there is none. */
 int gs_direct_loop(gs_ufunc ufunc, int type, void **run, void **data, int *out_type);
 int gs_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c);
+int gs_add_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c);
 
 /* start-up, in this order */
 int gs_import_numpy(void);

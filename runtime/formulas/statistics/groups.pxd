@@ -8,3 +8,5 @@ cpdef Tensor group_means(Tensor total, Int dim, Tensor index, Bool include_self,
 cpdef TensorList group_products(Tensor self, Int dim, Tensor index, Tensor src)
 cpdef Tensor places_of_slices(Tensor self, Int dim, Tensor index, Tensor source)
 cpdef TensorList group_shares(Tensor gradient, Tensor self, Int dim, Tensor index, Tensor src, Tensor value)
+cpdef Bool scatter_reduce_into(Tensor self, Int dim, Tensor index, Tensor src, Str reduce, Bool include_self)
+cpdef Bool index_reduce_into(Tensor self, Int dim, Tensor index, Tensor source, Str reduce, Bool include_self)

@@ -4,8 +4,11 @@ A group is the elements of one place: those of `src` that an index sends there, 
 helpers are written with methods of tensors, so the ops that call them are differentiated and batched by their parts.
 """
 
+from gradsmith.runtime.arrays.functions.indexed cimport can_reduce_groups, reduce_groups
 from gradsmith.runtime.formulas.formulas cimport scatter_backward_src
 from gradsmith.runtime.formulas.numbers cimport wrapped
+from gradsmith.runtime.formulas.written cimport changes_memory_alone, written
+from gradsmith.runtime.graph.tensor cimport array_of
 
 import numpy as np
 
@@ -165,3 +168,21 @@ cpdef object places_of_slices(object self, object dim, object index, object sour
     if self.ndim == 0:
         return index.reshape(())
     return index.reshape([-1 if d == axis else 1 for d in range(self.ndim)]).expand(source.shape)
+
+
+# ---- in place
+
+
+cpdef object scatter_reduce_into(object self, object dim, object index, object src, object reduce, object include_self):
+    if not changes_memory_alone("scatter_reduce_", self, index, src) or not can_reduce_groups(array_of(self), reduce):
+        return False
+    reduce_groups(array_of(self), dim, array_of(index), array_of(src), reduce, include_self, "scatter_reduce")
+    return written(self)
+
+
+cpdef object index_reduce_into(object self, object dim, object index, object source, object reduce, object include_self):
+    if not changes_memory_alone("index_reduce_", self, index, source) or not can_reduce_groups(array_of(self), reduce):
+        return False
+    places = places_of_slices(self, dim, index, source)
+    reduce_groups(array_of(self), dim, array_of(places), array_of(source), reduce, include_self, "index_reduce")
+    return written(self)

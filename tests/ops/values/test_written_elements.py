@@ -172,3 +172,156 @@ def test_fill_diagonal():
         if expected.size:
             np.fill_diagonal(expected, 3.0, wrap)
         np.testing.assert_array_equal(x.fill_diagonal_(3.0, wrap).numpy(), expected)
+
+
+def group_reduced(array, dim, index, src, how, include_self):
+    """One element after the other."""
+    groups = {}
+    for place in np.ndindex(index.shape):
+        named = (*place[:dim], int(index[place]), *place[dim + 1 :])
+        groups.setdefault(named, [array[named]] if include_self else []).append(src[place])
+    result = array.copy()
+    functions = {"sum": np.sum, "prod": np.prod, "amax": np.max, "amin": np.min, "mean": np.sum}
+    for named, values in groups.items():
+        value = functions[how](np.array(values))
+        if how == "mean":
+            value = value // len(values) if array.dtype.kind == "i" else value / len(values)
+        result[named] = value
+    return result
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int32"])
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("how", ["sum", "prod", "amax", "amin", "mean"])
+def test_groups_are_reduced_where_they_lie(how, include_self, dtype, layout):
+    dtype = getattr(gs, dtype)
+    base = (whole() % 7 - 3).to(dtype)
+    src = (ROWS % 5 - 2).to(dtype)
+    for dim in (0, 1):
+        target, index = LAYOUTS[layout](base.clone()), PLACES if dim == 0 else PLACES.t()
+        values = (src[:2] if dim == 0 else src.t()[:, :2]).to(dtype)
+        expected = group_reduced(target.numpy().copy(), dim, index.numpy(), values.numpy(), how, include_self)
+        assert target.scatter_reduce_(dim, index, values, how, include_self=include_self) is target
+        np.testing.assert_allclose(target.numpy(), expected, rtol=1e-3 if dtype == gs.float16 else 1e-6)
+    if how == "sum":
+        return
+    for dim in (0, 1):
+        target, values = LAYOUTS[layout](base.clone()), src if dim == 0 else src.t()
+        places = INDEX[:, None].expand(3, 4) if dim == 0 else INDEX.expand(4, 3)
+        expected = group_reduced(target.numpy().copy(), dim, places.numpy(), values.numpy(), how, include_self)
+        target.index_reduce_(dim, INDEX, values, how, include_self=include_self)
+        np.testing.assert_allclose(target.numpy(), expected, rtol=1e-3 if dtype == gs.float16 else 1e-6)
+
+
+def test_groups_of_nothing_of_nan_and_without_dimensions():
+    x = gs.tensor([1.0, 2.0])
+    empty = gs.zeros(0, dtype=gs.int64)
+    for how in ("sum", "prod", "amax", "amin", "mean"):
+        x.scatter_reduce_(0, empty, gs.zeros(0), how, include_self=False)
+        assert x.tolist() == [1, 2]
+        lone = gs.tensor(3.0)
+        assert lone.scatter_reduce_(0, gs.tensor(0), gs.tensor(3.0), how, include_self=False).item() == 3
+    x.scatter_reduce_(0, gs.tensor([0, 0]), gs.tensor([float("nan"), 5.0]), "amax")
+    assert np.isnan(x[0].item())
+    assert x[1].item() == 2
+    x.scatter_reduce_(0, gs.tensor([0, 0]), gs.tensor([4.0, 5.0]), "mean", include_self=False)
+    assert x.tolist() == [4.5, 2]
+
+
+def test_groups_of_what_is_written():
+    places = gs.tensor([2, 0, 1])
+    places.scatter_reduce_(0, places, gs.tensor([10, 20, 30]), "prod")
+    assert places.tolist() == [40, 0, 10]
+    x = gs.arange(1.0, 5.0)
+    x[1:].scatter_reduce_(0, gs.tensor([0, 1, 2]), x[:-1], "prod")
+    assert x.tolist() == [1, 2, 6, 12]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("mask", [MASK, MASK[:1], gs.tensor(True), gs.zeros(4, 4, dtype=gs.bool)])
+def test_masked_scatter(mask, layout):
+    base = whole()
+    target = LAYOUTS[layout](base)
+    expected = target.numpy().copy()
+    source = gs.arange(20.0, dtype=gs.float64).reshape(5, 4) + 100
+    chosen = np.broadcast_to(mask.numpy(), (4, 4))
+    expected[chosen] = source.numpy().reshape(-1)[: chosen.sum()]
+    version = target._version
+    assert target.masked_scatter_(mask, source) is target
+    assert target._version == version + 1
+    np.testing.assert_array_equal(target.numpy(), expected)
+
+
+def test_masked_scatter_of_what_is_written():
+    x = gs.arange(5.0)
+    x[1:].masked_scatter_(gs.tensor([True, False, True, True]), x)
+    assert x.tolist() == [0, 0, 2, 1, 2]
+    mask = gs.tensor([True, True, False])
+    mask.masked_scatter_(mask, gs.tensor([False, True]))
+    assert mask.tolist() == [False, True, False]
+
+
+# Shapes of the target -> the op and shapes of what it multiplies: small ones, and some for the kernel that adds.
+PRODUCTS = [
+    ("addmm_", (4, 5), (4, 3), (3, 5)),
+    ("addmm_", (40, 70), (40, 1), (1, 70)),
+    ("addmm_", (100, 90), (100, 20), (20, 90)),
+    ("addmm_", (300, 200), (300, 64), (64, 200)),
+    ("addmm_", (64, 64), (64, 600), (600, 64)),
+    ("addmm_", (3, 4), (3, 0), (0, 4)),
+    ("addmm_", (0, 4), (0, 2), (2, 4)),
+    ("baddbmm_", (5, 4, 3), (5, 4, 2), (5, 2, 3)),
+    ("baddbmm_", (7, 50, 60), (7, 50, 40), (7, 40, 60)),
+    ("addr_", (4, 5), (4,), (5,)),
+    ("addr_", (200, 300), (200,), (300,)),
+]
+
+
+def transposed(x):
+    return x.transpose(-1, -2).contiguous().transpose(-1, -2) if x.ndim > 1 else x
+
+
+@pytest.mark.parametrize("factors", [{}, {"beta": 0.5, "alpha": 2}, {"beta": 0, "alpha": -1}, {"alpha": 0}])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize(("name", "shape", "left", "right"), PRODUCTS)
+def test_added_products(name, shape, left, right, dtype, factors):
+    rng = np.random.default_rng(0)
+    dtype = getattr(gs, dtype)
+    start, a, b = (gs.tensor(rng.standard_normal(size)).to(dtype) for size in (shape, left, right))
+    product = np.multiply.outer(a.numpy(), b.numpy()) if name == "addr_" else a.numpy() @ b.numpy()
+    expected = factors.get("beta", 1) * start.numpy() + factors.get("alpha", 1) * product
+    wide = gs.zeros(*shape[:-1], 2 * shape[-1], dtype=dtype)
+    for target in (start.clone(), transposed(start), wide[..., : shape[-1]], wide[..., ::2]):
+        for x, y in ((a, b), (transposed(a), b), (a, transposed(b)), (a[..., ::1].flip(-1).flip(-1), b)):
+            target.copy_(start)
+            version = target._version
+            assert getattr(target, name)(x, y, **factors) is target
+            assert target._version > version
+            np.testing.assert_allclose(target.numpy(), expected, rtol=1e-4, atol=2e-4 if dtype == gs.float32 else 1e-9)
+    assert not wide[..., 1::2][..., shape[-1] // 2 :].any() or shape[-1] == 0
+
+
+def test_products_added_to_their_operands():
+    x = gs.arange(9.0).reshape(3, 3)
+    expected = x.numpy() + x.numpy() @ x.numpy()
+    np.testing.assert_array_equal(x.addmm_(x, x).numpy(), expected)
+    rng = np.random.default_rng(0)
+    y = gs.tensor(rng.standard_normal((100, 100)))
+    expected = y.numpy() + y.numpy() @ y.numpy().T
+    np.testing.assert_allclose(y.addmm_(y, y.t()).numpy(), expected)
+
+
+def test_added_product_replaces_nan_by_beta_zero():
+    x = gs.full((2, 2), float("nan"))
+    assert x.addmm_(gs.ones(2, 1), gs.ones(1, 2), beta=0).tolist() == [[1, 1], [1, 1]]
+
+
+def test_history_of_added_products_and_groups():
+    x, a, b = (gs.arange(4.0).reshape(2, 2).requires_grad_() for _ in range(3))
+    y = (x * 1).addmm_(a, b, beta=2)
+    assert y.grad_fn is not None
+    found = gs.autograd.grad(y.sum(), (x, a, b))
+    assert [g.tolist() for g in found] == [[[2, 2], [2, 2]], [[1, 5], [1, 5]], [[2, 2], [4, 4]]]
+    z = (x * 1).scatter_reduce_(0, gs.tensor([[0, 0]]), a[:1] * 1, "prod")
+    assert gs.autograd.grad(z.sum(), x)[0].tolist() == [[0, 1], [1, 1]]

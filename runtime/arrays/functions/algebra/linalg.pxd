@@ -9,3 +9,6 @@ cpdef object dot_of(object a, object b)
 cpdef object outer_of(object a, object b)
 cpdef object cross_product_of(object a, object b)
 cpdef object linear_of(object x, object weight, object bias)
+
+# a = beta * a + alpha * x @ y, of matrices or of batches of them; False, and nothing written, of what does not fit
+cdef bint add_product(object a, object x, object y, object beta, object alpha, int ndim) except -1

@@ -1,6 +1,7 @@
 """Matrix products: shapes checked here with errors that name them, products by runtime/arrays/array."""
 
 from cpython.ref cimport PyObject
+from libc.stdint cimport uintptr_t
 cimport numpy as cnp
 from numpy cimport npy_intp
 
@@ -8,13 +9,18 @@ from gradsmith.runtime.arrays.array cimport (
     ADD,
     MULTIPLY,
     binary,
+    binary_into,
+    binary_scalar,
+    binary_scalar_into,
     contiguous,
+    copy_into,
     empty_array,
     is_meta,
     linear,
     matmul,
     matmul_transposed,
 )
+from gradsmith.runtime.arrays.functions.indexed cimport apart_from
 from gradsmith.runtime.arrays.functions.ownership cimport take
 from gradsmith.runtime.arrays.functions.shapes cimport reshape_of, unsqueeze_of
 
@@ -22,6 +28,7 @@ import math
 
 import numpy as np
 
+from gradsmith.runtime.arrays.array import kernel_addresses
 from gradsmith.runtime.arrays.functions.shapes import broadcast_shape
 
 cnp.import_array()
@@ -211,3 +218,92 @@ cdef int check_linear(object x, object weight, object bias) except -1:
             f"{list(weight.shape)}"
         )
     return 0
+
+
+# ---- added to what is there
+
+# Of runtime/arrays/kernels/products/matmul.c: 0 when it is not for such matrices.
+ctypedef int (*Adding)(int, const npy_intp *, const npy_intp *, char *, char *, char *) except -1
+
+cdef Adding add_to = <Adding><uintptr_t>kernel_addresses()["add_product"]
+
+# With short sums a product is written faster than memory takes it. It is computed a piece at a time then, which is added
+# while it is in the cache.
+cdef enum:
+    SHORT_SUM = 32
+    PIECE = 32768           # elements
+
+
+cdef bint add_product(object a, object x, object y, object beta, object alpha, int ndim) except -1:
+    cdef npy_intp start, step
+    if not fits_product(a, x, y, ndim) or not (is_factor(beta, a.dtype) and is_factor(alpha, a.dtype)):
+        return False
+    x, y = apart_from(a, x), apart_from(a, y)
+    step = max(a.shape[0], 1)
+    if ndim == 3 or x.shape[1] <= SHORT_SUM:
+        step = max(PIECE * step // max(a.size, 1), 1)
+    for start in range(0, a.shape[0], step):
+        rows = slice(start, start + step)
+        add_piece(a[rows], x[rows], y if ndim == 2 else y[rows], beta, alpha)
+    return True
+
+
+cdef bint fits_product(object a, object x, object y, int ndim) except -1:
+    if not a.ndim == x.ndim == y.ndim == ndim or a.dtype.kind not in "fc" or not a.dtype == x.dtype == y.dtype:
+        return False
+    if ndim == 3 and not a.shape[0] == x.shape[0] == y.shape[0]:
+        return False
+    return a.shape[ndim - 2:] == (x.shape[ndim - 2], y.shape[ndim - 1]) and x.shape[ndim - 1] == y.shape[ndim - 2]
+
+
+cdef bint is_factor(object number, object dtype) except -1:
+    return isinstance(number, (int, float)) or isinstance(number, complex) and dtype.kind == "c"
+
+
+cdef int add_piece(object a, object x, object y, object beta, object alpha) except -1:
+    if beta != 1 and beta != 0:
+        binary_scalar_into(MULTIPLY, <PyObject *>a, beta, False, <PyObject *>a)
+    if beta != 0 and adds_directly(a, x, y, alpha):
+        return 0
+    product = take(matmul(<PyObject *>x, <PyObject *>y))
+    if alpha != 1:
+        binary_scalar_into(MULTIPLY, <PyObject *>product, alpha, False, <PyObject *>product)
+    if beta == 0:       # whatever is there
+        return copy_into(<PyObject *>a, <PyObject *>product)
+    return binary_into(ADD, <PyObject *>a, <PyObject *>product, <PyObject *>a)
+
+
+cdef bint adds_directly(object a, object x, object y, object alpha) except -1:
+    """By the kernel that adds to what is there, where there is one for matrices like these."""
+    cdef int type_number = cnp.PyArray_TYPE(a), last = cnp.PyArray_NDIM(a) - 1
+    cdef npy_intp i, count = cnp.PyArray_DIM(a, 0) if last == 2 else 1
+    cdef npy_intp sizes[3]
+    cdef npy_intp strides[5]
+    cdef npy_intp steps[3]
+    cdef char *to = cnp.PyArray_BYTES(a)
+    cdef char *left
+    cdef char *right
+    if type_number != cnp.NPY_FLOAT32 and type_number != cnp.NPY_FLOAT64:
+        return False
+    if cnp.PyArray_STRIDE(a, last) != cnp.PyArray_ITEMSIZE(a) or cnp.PyArray_SIZE(a) == 0:
+        return False
+    if alpha != 1:
+        x, y = scaled_one(x, y, alpha)
+    sizes = [cnp.PyArray_DIM(x, last - 1), cnp.PyArray_DIM(x, last), cnp.PyArray_DIM(y, last)]
+    strides = [
+        cnp.PyArray_STRIDE(x, last - 1), cnp.PyArray_STRIDE(x, last), cnp.PyArray_STRIDE(y, last - 1),
+        cnp.PyArray_STRIDE(y, last), cnp.PyArray_STRIDE(a, last - 1),
+    ]
+    steps = [cnp.PyArray_STRIDE(a, 0), cnp.PyArray_STRIDE(x, 0), cnp.PyArray_STRIDE(y, 0)]
+    left, right = cnp.PyArray_BYTES(x), cnp.PyArray_BYTES(y)
+    for i in range(count):
+        if not add_to(type_number, sizes, strides, left + i * steps[1], right + i * steps[2], to + i * steps[0]):
+            return False        # at the first one already
+    return True
+
+
+cdef tuple scaled_one(object x, object y, object alpha):
+    """The smaller operand times a number."""
+    smaller = x if x.size <= y.size else y
+    scaled = take(binary_scalar(MULTIPLY, <PyObject *>smaller, alpha, False))
+    return (scaled, y) if smaller is x else (x, scaled)

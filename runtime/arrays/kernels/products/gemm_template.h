@@ -355,7 +355,7 @@ static void
 NAME(multiply_panel)(const block *b, npy_intp panel, const REAL *packed, npy_intp first, npy_intp last, fetching *next)
 {
     const gs_gemm_job *job = &b->job;
-    write_mode mode = job->subtracts ? SUBTRACT : b->first_k > 0 ? ADD : SET;
+    write_mode mode = job->subtracts ? SUBTRACT : job->adds || b->first_k > 0 ? ADD : SET;
     npy_intp column = panel * WIDTH;
     npy_intp n_columns = b->job.n - column < WIDTH ? b->job.n - column : WIDTH;
     NAME(right_panel) right = NAME(panel_of_b)(b, panel, packed);

@@ -196,12 +196,26 @@ is_faster_by_blas(const product *p)
 #endif
 
 static int
-suits_own(const product *p)
+has_own_layout(const product *p)
 {
     npy_intp s = p->size;
-    return (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) && p->m >= 4 && p->n >= 32 && p->k >= 16 &&
-           work_of(p) >= OWN_FROM && (p->a_row | p->a_column | p->b_row | p->b_column) % s == 0 &&
-           (p->a_row == s || p->a_column == s) && (p->b_row == s || p->b_column == s);
+    return (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) &&
+           (p->a_row | p->a_column | p->b_row | p->b_column) % s == 0 && (p->a_row == s || p->a_column == s) &&
+           (p->b_row == s || p->b_column == s);
+}
+
+static int
+suits_own(const product *p)
+{
+    return p->m >= 4 && p->n >= 32 && p->k >= 16 && work_of(p) >= OWN_FROM && has_own_layout(p);
+}
+
+/* What is packed is little beside the sums, which need not be read again. */
+static int
+suits_adding(const product *p)
+{
+    return p->m >= 16 && p->n >= 32 && p->k >= 1 && (double)p->m * (double)p->n >= 2048 && p->c_row % p->size == 0 &&
+           has_own_layout(p);
 }
 
 static int
@@ -262,6 +276,26 @@ gs_product_into(const gs_gemm_job *job)
                  job->a_row * s,            job->a_column * s,  job->b_row * s,
                  job->b_column * s,         job->c_row * s,     NULL};
     return gemm(&p);
+}
+
+/* c += a @ b, without memory for the product: of m x k and k x n, by strides in bytes of the rows and columns of a and of b
+ * and of the rows of c, whose columns have unit stride.  0 when the kernel that adds is not for it; -1 with MemoryError. */
+int
+gs_add_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c)
+{
+    npy_intp size = gs_itemsize[type];
+    product p = {NULL, type, size, a, b, c, sizes[0], sizes[1], sizes[2],
+                 strides[0], strides[1], strides[2], strides[3], strides[4], NULL};
+    if (p.k == 1) { /* a distance that leads nowhere may be any */
+        p.a_column = p.b_row = size;
+    }
+    if (!suits_adding(&p) || gs_get_matmul_backend() != GS_MATMUL_OWN ||
+        (backend == GS_MATMUL_AUTO && is_faster_by_blas(&p))) {
+        return 0;
+    }
+    gs_gemm_job job = in_elements(&p);
+    job.adds = 1;
+    return gs_gemm(&job) ? -1 : 1;
 }
 
 /* ---- operands */
