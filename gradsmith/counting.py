@@ -20,8 +20,10 @@ from gradsmith.generated.counting import (
     unique_elements,
 )
 from gradsmith.generated.places import nonzero_rows
+from gradsmith.runtime.arrays.functions.counting.triangles import triangle_places
 from gradsmith.runtime.arrays.memory_format import expect_strided
 from gradsmith.runtime.graph.size import Size
+from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches.return_types import return_type
 from gradsmith.runtime.tensors.factories.creation import tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 
     from gradsmith.generated.tensor import Tensor
     from gradsmith.runtime.arrays.device import DeviceLike
-
-    Integers = np.ndarray[Any, np.dtype[np.intp]]
 
 # ---- equal elements
 
@@ -255,9 +255,7 @@ def tril_indices(
     """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and below a diagonal."""
     expect_strided("tril_indices", layout)
     _expect_no_grad("tril_indices", requires_grad)
-    rows, columns = _sizes("tril_indices", row, col)
-    ends = np.clip(np.arange(rows) + offset + 1, 0, columns)
-    return _triangle("tril_indices", np.zeros_like(ends), ends, dtype, device)
+    return _triangle("tril_indices", *_sizes("tril_indices", row, col), offset, False, dtype, device)
 
 
 def triu_indices(
@@ -274,9 +272,7 @@ def triu_indices(
     """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and above a diagonal."""
     expect_strided("triu_indices", layout)
     _expect_no_grad("triu_indices", requires_grad)
-    rows, columns = _sizes("triu_indices", row, col)
-    starts = np.clip(np.arange(rows) + offset, 0, columns)
-    return _triangle("triu_indices", starts, np.full_like(starts, columns), dtype, device)
+    return _triangle("triu_indices", *_sizes("triu_indices", row, col), offset, True, dtype, device)
 
 
 def _expect_no_grad(op: str, requires_grad: bool) -> None:
@@ -291,11 +287,11 @@ def _sizes(op: str, row: int, col: int) -> tuple[int, int]:
     return row, col
 
 
-def _triangle(op: str, starts: Integers, ends: Integers, dtype: DTypeLike, device: DeviceLike | None) -> Tensor:
-    """Rows and columns of the elements of each row from its start up to its end."""
-    if np.dtype(dtype) not in (np.int32, np.int64):
-        raise RuntimeError(f"{op}(): indices are int32 or int64, but dtype is {np.dtype(dtype)}")
-    lengths = ends - starts
-    rows = np.repeat(np.arange(starts.size), lengths)
-    columns = np.arange(rows.size) + np.repeat(starts + lengths - np.cumsum(lengths), lengths)
-    return tensor(np.stack((rows, columns)), dtype=dtype, device=device)
+def _triangle(
+    op: str, row: int, col: int, offset: int, upper: bool, dtype: DTypeLike, device: DeviceLike | None
+) -> Tensor:
+    kind = np.dtype(dtype)
+    if kind not in (np.int32, np.int64):
+        raise RuntimeError(f"{op}(): indices are int32 or int64, but dtype is {kind}")
+    places = triangle_places(row, col, offset, upper, kind == np.int64)
+    return from_array(places) if device is None else tensor(places, device=device)

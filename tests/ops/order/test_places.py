@@ -1,5 +1,6 @@
 """Elements by their places: take, put, index_fill, index_copy and the places of what is not zero."""
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -47,3 +48,15 @@ def test_places_in_as_many_rows_as_are_asked_for():
     assert gs.nonzero_static(x.to("meta"), size=3).shape == (3, 2)
     with pytest.raises(RuntimeError, match="size must be a non-negative integer"):
         gs.nonzero_static(x, size=-1)
+
+
+@pytest.mark.parametrize("rows", range(4))
+@pytest.mark.parametrize("columns", range(4))
+def test_indices_of_triangles(rows, columns):
+    for offset in (*range(-5, 6), -(2**40), 2**40):
+        for found, expected in ((gs.tril_indices, np.tri), (gs.triu_indices, lambda n, m, k: 1 - np.tri(n, m, k - 1))):
+            for dtype in (gs.int64, gs.int32):
+                places = found(rows, columns, offset, dtype=dtype)
+                assert places.dtype == dtype
+                np.testing.assert_array_equal(places.numpy(), np.nonzero(expected(rows, columns, offset)))
+    assert gs.triu_indices(rows, columns, device="meta").shape == gs.triu_indices(rows, columns).shape
