@@ -130,3 +130,48 @@ def test_queries_in_order_and_strided_ones():
     for found, one in ((x, queries), (x.flip(0), queries[::-1]), (x[::3], queries[::3])):
         np.testing.assert_array_equal(gs.bucketize(found, boundaries).numpy(), np.searchsorted(row, one))
     assert gs.bucketize(0.3, gs.tensor([0.1, 0.2, 0.3])).item() == 2
+
+
+# ---- ranks
+
+
+@pytest.mark.parametrize("ties", [True, False])
+@pytest.mark.parametrize("length", [1, 2, 33, 300, 512, 513, 3000])
+@pytest.mark.parametrize("dtype", REAL)
+def test_ranks(dtype, length, ties):
+    """Also of rows long enough to be made shorter, and in which a number comes again and again."""
+    array = array_of(dtype, (3, length), ties)
+    order = array.argsort(-1, kind="stable")
+    missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
+    rows = np.arange(3)
+    for k in sorted({1, length // 3 + 1, (length + 1) // 2, length}):
+        places = order[:, k - 1]
+        check(gs.kthvalue(gs.from_numpy(array), k), (array[rows, places], places))
+        check(gs.kthvalue(gs.from_numpy(np.ascontiguousarray(array.T)), k, 0), (array[rows, places], places))
+    places = np.where(missing.any(-1), missing.argmax(-1), order[:, (length - 1) // 2])
+    check(gs.median(gs.from_numpy(array), 1), (array[rows, places], places))
+    numbers = length - missing.sum(-1)
+    places = order[rows, np.maximum(numbers - 1, 0) // 2]
+    check(gs.nanmedian(gs.from_numpy(array), 1), (array[rows, places], places))
+    for row in range(3):
+        one = gs.from_numpy(array[row])
+        middle = np.nan if missing[row].any() else array[row, order[row, (length - 1) // 2]]
+        np.testing.assert_array_equal(gs.median(one).numpy(), middle)
+        np.testing.assert_array_equal(gs.nanmedian(one).numpy(), array[row, places[row]])
+
+
+@pytest.mark.parametrize("shape", ["ascending", "descending", "organ pipe", "one number", "one of many"])
+def test_ranks_of_rows_in_order(shape):
+    n = 20000
+    row = np.arange(n, dtype=np.float64)
+    row = {
+        "ascending": row,
+        "descending": -row,
+        "organ pipe": np.minimum(row, n - row),
+        "one number": row * 0,
+        "one of many": np.where(row == 7, -1e300, 1e300 + row * 1e290),
+    }[shape]
+    order = row.argsort(kind="stable")
+    for k in (1, 2, n // 2, n - 1, n):
+        value, place = gs.kthvalue(gs.from_numpy(row), k)
+        assert (value.item(), place.item()) == (row[order[k - 1]], order[k - 1])

@@ -13,6 +13,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.counting.radix import is_sorted_by_digits, order_of_rows
+from gradsmith.runtime.arrays.functions.counting.ranked import in_the_middle, of_rank
 
 Array = Any
 
@@ -159,18 +160,11 @@ def kthvalue_of(a: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array
         raise RuntimeError(
             f"kthvalue(): selected number k out of range for dimension {dim}: k is {k}, but there are {length} elements"
         )
-    return selected("kthvalue", a, axis, keepdim, lambda rows: nth_places(rows, k - 1))
-
-
-def nth_places(rows: Array, number: int) -> Array:
-    """Places of the elements of a given rank; in short rows, the first of equal ones."""
-    if rows.shape[-1] < _LONG:
-        return rows.argsort(axis=-1, kind="stable")[..., number]
-    return np.argpartition(rows, number, axis=-1)[..., number]
+    return selected("kthvalue", a, axis, keepdim, lambda rows: of_rank(rows, k - 1))
 
 
 def selected(op: str, a: Array, axis: int, keepdim: bool, find: Any) -> tuple[Array, Array]:
-    """One element of each row, at the place that `find` gives."""
+    """One element of each row, and its place, as `find` gives them."""
     shape = tuple(1 if d == axis else n for d, n in enumerate(a.shape) if keepdim or d != axis)
     if has_no_data(a):
         return pair_without_data(shape, a.dtype)
@@ -179,8 +173,7 @@ def selected(op: str, a: Array, axis: int, keepdim: bool, find: Any) -> tuple[Ar
     if a.shape[axis] == 0:
         raise IndexError(f"{op}(): Expected reduction dim {axis} to have non-zero size.")
     rows = as_rows(a, axis)
-    places = find(rows)[..., None]
-    values = picked(rows, places)
+    values, places = (found[..., None] for found in find(rows))
     return put_back(values, axis).reshape(shape), put_back(places, axis).reshape(shape)
 
 
@@ -200,48 +193,26 @@ def middle_value(a: Array, ignore_nan: bool) -> Array:
     if has_no_data(a):
         return array_without_data((), a.dtype)
     elements = a.reshape(-1)
-    if a.dtype.kind == "f":
-        if elements.size == 0:
-            return np.asarray(np.nan, a.dtype)
-        missing = np.isnan(elements)
-        if missing.any():
-            elements = elements[~missing]
-            if not ignore_nan or elements.size == 0:
-                return np.asarray(np.nan, a.dtype)
-    elif elements.size == 0:
-        return np.asarray(np.iinfo(a.dtype).min if a.dtype.kind in "iu" else False, a.dtype)
-    middle = (elements.size - 1) // 2
-    return np.asarray(np.partition(elements, middle)[middle])
+    if elements.size == 0:
+        missing = np.nan if a.dtype.kind == "f" else np.iinfo(a.dtype).min if a.dtype.kind in "iu" else False
+        return np.asarray(missing, a.dtype)
+    return in_the_middle(elements, ignore_nan)[0]
 
 
 def median_dim_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    return selected("median", a, wrapped_dim(dim, a.ndim), keepdim, lambda rows: middle_places(rows, False))
+    return selected("median", a, wrapped_dim(dim, a.ndim), keepdim, lambda rows: in_the_middle(rows, False))
 
 
 def nanmedian_dim_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    return selected("nanmedian", a, wrapped_dim(dim, a.ndim), keepdim, lambda rows: middle_places(rows, True))
-
-
-def middle_places(rows: Array, ignore_nan: bool) -> Array:
-    length = rows.shape[-1]
-    missing = np.isnan(rows) if rows.dtype.kind == "f" else np.zeros(rows.shape, bool)
-    if not missing.any():
-        middle = (length - 1) // 2
-        return nth_places(rows, middle)
-    if ignore_nan:
-        count = length - missing.sum(-1, keepdims=True)
-        order = rows.argsort(axis=-1, kind="stable")
-        return np.take_along_axis(order, np.maximum(count - 1, 0) // 2, -1)[..., 0]
-    middle = nth_places(rows, (length - 1) // 2)
-    return np.where(missing.any(-1), missing.argmax(-1), middle)
+    return selected("nanmedian", a, wrapped_dim(dim, a.ndim), keepdim, lambda rows: in_the_middle(rows, True))
 
 
 def mode_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     return selected("mode", a, wrapped_dim(dim, a.ndim), keepdim, most_frequent)
 
 
-def most_frequent(rows: Array) -> Array:
-    """Last place of each row's most frequent element, the smallest if several are equally frequent.
+def most_frequent(rows: Array) -> tuple[Array, Array]:
+    """Each row's most frequent element, the smallest if several are equally frequent, and its last place.
 
     No NaN equals another. One at the start of a row in which nothing is there twice is taken, as in PyTorch.
     """
@@ -251,6 +222,6 @@ def most_frequent(rows: Array) -> Array:
     starts[..., 1:] = values[..., 1:] != values[..., :-1]
     since = np.arange(length) - np.maximum.accumulate(np.where(starts, np.arange(length), 0), axis=-1)
     found = np.take_along_axis(places, since.argmax(-1)[..., None], -1)[..., 0]
-    if rows.dtype.kind != "f":
-        return found
-    return np.where(np.isnan(rows[..., 0]) & (since.max(-1) == 0), 0, found)
+    if rows.dtype.kind == "f":
+        found = np.where(np.isnan(rows[..., 0]) & (since.max(-1) == 0), 0, found)
+    return picked(rows, found[..., None])[..., 0], found

@@ -1,0 +1,6 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def of_rank(rows: NDArray[Any], rank: int) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def in_the_middle(rows: NDArray[Any], ignore_nan: bool) -> tuple[NDArray[Any], NDArray[Any]]: ...

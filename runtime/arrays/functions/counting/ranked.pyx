@@ -1,0 +1,67 @@
+"""The element of a certain rank of each row; see Note [Ranks by counting] in ranked_kernels.c."""
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from gradsmith.runtime.arrays.array cimport cast, contiguous
+from gradsmith.runtime.arrays.functions.ownership cimport fresh, take
+
+from gradsmith.runtime.arrays.array import parallel_loop
+
+cnp.import_array()
+
+cdef extern from "runtime/arrays/functions/counting/ranked_kernels.h":
+    ctypedef enum Ranked "gs_ranked":
+        GS_RANK
+        GS_MIDDLE
+        GS_MIDDLE_OF_NUMBERS
+    ctypedef struct Ranking "gs_ranking":
+        int type
+        Ranked wanted
+        npy_intp rank
+        const char *rows
+        npy_intp n
+        char *values
+        cnp.npy_int64 *places
+        int is_out_of_memory
+    bint gs_can_rank(int type) noexcept
+    void gs_rank_rows(void *ranking, npy_intp first, npy_intp last) noexcept nogil
+
+ctypedef void (*parallel_function)(
+    void (*task)(void *, npy_intp, npy_intp) noexcept nogil, void *, npy_intp, npy_intp, npy_intp) noexcept
+
+cdef parallel_function parallel = <parallel_function>PyCapsule_GetPointer(parallel_loop(), "gradsmith.parallel_loop")
+
+
+def of_rank(rows, npy_intp rank):
+    """In each row along the last dimension the element that `rank` others come before, and its place."""
+    return found(rows, GS_RANK, rank)
+
+
+def in_the_middle(rows, bint ignore_nan):
+    """In each row the element in the middle, the smaller one of two, and its place; NaN where it has one."""
+    return found(rows, GS_MIDDLE_OF_NUMBERS if ignore_nan else GS_MIDDLE, 0)
+
+
+cdef tuple found(object rows, Ranked wanted, npy_intp rank):
+    cdef Ranking ranking
+    cdef tuple shape = rows.shape[:rows.ndim - 1]
+    if cnp.PyArray_TYPE(rows) == cnp.NPY_FLOAT16:
+        values, places = found(take(cast(<PyObject *>rows, cnp.NPY_FLOAT32)), wanted, rank)
+        return take(cast(<PyObject *>values, cnp.NPY_FLOAT16)), places
+    if not gs_can_rank(cnp.PyArray_TYPE(rows)):
+        raise TypeError(f"elements of dtype {rows.dtype} have no rank")
+    rows = take(contiguous(<PyObject *>rows))
+    values, places = fresh(cnp.PyArray_TYPE(rows), shape), fresh(cnp.NPY_INT64, shape)
+    if cnp.PyArray_SIZE(values) == 0:
+        return values, places
+    ranking.type, ranking.wanted, ranking.rank = cnp.PyArray_TYPE(rows), wanted, rank
+    ranking.rows, ranking.n = cnp.PyArray_BYTES(rows), cnp.PyArray_DIM(rows, cnp.PyArray_NDIM(rows) - 1)
+    ranking.values, ranking.places = cnp.PyArray_BYTES(values), <cnp.npy_int64 *>cnp.PyArray_DATA(places)
+    ranking.is_out_of_memory = 0
+    parallel(gs_rank_rows, &ranking, cnp.PyArray_SIZE(values), 8 * ranking.n, 1)
+    if ranking.is_out_of_memory:
+        raise MemoryError()
+    return values, places

@@ -1,0 +1,43 @@
+/* Note [Ranks by counting]
+ *
+ * How many elements of a row are less than a bound is counted in vectors, without a branch for each. So the element of a
+ * rank is found by halving the range of all numbers that it might be: as many counts as it has bits. Elements are integers
+ * for that, in the order of the numbers: the bits of a floating number, where those of negative ones are turned round.
+ *
+ * A long row is made shorter first. It is split at the one of some of its elements that should be the nearest, and only the
+ * side with the rank is kept.
+ */
+#include "ranked_kernels.h"
+#include "support/simd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHORT = 512,   /* elements of a row that is not made shorter */
+    SOME = 32,     /* of its elements, from which one is chosen to split it */
+    MOST_SPLITS = 48
+};
+
+#define TEMPLATE "runtime/arrays/functions/counting/ranked_template.h"
+#include "each_real_type.h"
+
+int
+gs_can_rank(int type)
+{
+#define YES(suffix) return 1
+    switch (gs_real_type(type)) {
+        GS_REAL_CASES(YES)
+    }
+    return 0;
+}
+
+void
+gs_rank_rows(void *ranking, npy_intp first, npy_intp last)
+{
+    gs_ranking *r = ranking;
+#define FIND(suffix) rank_rows_##suffix(r, first, last)
+    switch (gs_real_type(r->type)) {
+        GS_REAL_CASES(FIND)
+    }
+}

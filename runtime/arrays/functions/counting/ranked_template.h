@@ -1,0 +1,146 @@
+/* Ranks of elements of type T; included by ranked_kernels.c for each of its types. */
+
+/* 1 and then zeros: the least integer. */
+#define LEAST ((MASK)((npy_uint64)1 << (8 * sizeof(MASK) - 1)))
+#define GREATEST ((MASK)~LEAST)
+
+/* An integer in the place of the element: equal ones have one, and NaN has the greatest. */
+GS_INLINE MASK
+NAME(key_of)(T x)
+{
+    union {
+        T number;
+        MASK bits;
+    } u = {(T)(x + (T)0)}; /* the zeros are equal */
+    if ((T)0.5 == 0)
+        return (T)-1 > 0 ? (MASK)(u.bits ^ LEAST) : u.bits;
+    MASK key = u.bits < 0 ? u.bits ^ GREATEST : u.bits;
+    return IS_NAN(x) ? GREATEST : key;
+}
+
+GS_INLINE npy_intp
+NAME(count_less)(const MASK *keys, npy_intp n, MASK bound)
+{
+    npy_intp total = 0;
+    while (n > 0) {
+        npy_intp some = n < 64 ? n : 64; /* so many that the narrowest type counts them */
+        MASK count = 0;
+        for (npy_intp i = 0; i < some; i++)
+            count += (MASK)(keys[i] < bound);
+        total += count;
+        keys += some;
+        n -= some;
+    }
+    return total;
+}
+
+/* The middle of low and high, which is above low: their distance has no place in the type. */
+GS_INLINE MASK
+NAME(upper_middle)(MASK low, MASK high)
+{
+    return (MASK)((low | high) - ((MASK)(low ^ high) >> 1));
+}
+
+/* The greatest number that no more than `rank` keys are less than. */
+GS_INLINE MASK
+NAME(halved)(const MASK *keys, npy_intp n, npy_intp rank)
+{
+    MASK low = keys[0], high = keys[0];
+    for (npy_intp i = 1; i < n; i++) {
+        low = keys[i] < low ? keys[i] : low;
+        high = keys[i] > high ? keys[i] : high;
+    }
+    while (low < high) {
+        MASK middle = NAME(upper_middle)(low, high);
+        if (NAME(count_less)(keys, n, middle) <= rank)
+            low = middle;
+        else
+            high = (MASK)(middle - 1);
+    }
+    return low;
+}
+
+/* The keys on one side of another, in their order; their number. */
+GS_INLINE npy_intp
+NAME(keep)(MASK *keys, npy_intp n, MASK bound, int less)
+{
+    npy_intp kept = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        MASK key = keys[i];
+        keys[kept] = key;
+        kept += less ? key < bound : key > bound;
+    }
+    return kept;
+}
+
+/* The key of a rank; of the keys less is left. */
+GS_INLINE MASK
+NAME(ranked)(MASK *keys, npy_intp n, npy_intp rank)
+{
+    for (int splits = 0; n > SHORT && splits < MOST_SPLITS; splits++) {
+        MASK some[SOME];
+        for (npy_intp i = 0; i < SOME; i++)
+            some[i] = keys[(n - 1) / (SOME - 1) * i];
+        MASK bound = NAME(halved)(some, SOME, rank * SOME / n);
+        npy_intp less = NAME(count_less)(keys, n, bound);
+        if (rank < less) {
+            n = NAME(keep)(keys, n, bound, 1);
+            continue;
+        }
+        npy_intp up_to = bound == GREATEST ? n : NAME(count_less)(keys, n, (MASK)(bound + 1));
+        if (rank < up_to)
+            return bound;
+        n = NAME(keep)(keys, n, bound, 0);
+        rank -= up_to;
+    }
+    return NAME(halved)(keys, n, rank);
+}
+
+/* Of equal keys the one that so many come before. */
+GS_INLINE npy_intp
+NAME(place_of)(const MASK *keys, MASK key, npy_intp before)
+{
+    npy_intp i = 0;
+    while (keys[i] != key || before-- > 0)
+        i++;
+    return i;
+}
+
+GS_INLINE npy_intp
+NAME(place_in_row)(const gs_ranking *r, const T *row, MASK *keys)
+{
+    npy_intp n = r->n, missing = 0, rank = r->rank;
+    for (npy_intp i = 0; i < n; i++)
+        keys[i] = NAME(key_of)(row[i]);
+    if (r->wanted != GS_RANK) {
+        if ((T)0.5 != 0)
+            missing = n - NAME(count_less)(keys, n, GREATEST);
+        if (missing > 0 && r->wanted == GS_MIDDLE)
+            return NAME(place_of)(keys, GREATEST, 0);
+        rank = missing == n ? 0 : (n - missing - 1) / 2;
+    }
+    memcpy(keys + n, keys, sizeof(MASK) * (size_t)n);
+    MASK key = NAME(ranked)(keys + n, n, rank);
+    return NAME(place_of)(keys, key, rank - NAME(count_less)(keys, n, key));
+}
+
+GS_CLONES static void
+NAME(rank_rows)(gs_ranking *r, npy_intp first, npy_intp last)
+{
+    MASK few[2 * SHORT], *keys = few;
+    if (r->n > SHORT && (keys = malloc(2 * sizeof(MASK) * (size_t)r->n)) == NULL) {
+        r->is_out_of_memory = 1;
+        return;
+    }
+    for (npy_intp i = first; i < last; i++) {
+        const T *row = (const T *)r->rows + i * r->n;
+        npy_intp place = NAME(place_in_row)(r, row, keys);
+        ((T *)r->values)[i] = row[place];
+        r->places[i] = place;
+    }
+    if (keys != few)
+        free(keys);
+}
+
+#undef LEAST
+#undef GREATEST
