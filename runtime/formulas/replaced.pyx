@@ -9,6 +9,7 @@ from gradsmith.runtime.formulas.numbers cimport wrapped
 import numpy as np
 
 from gradsmith.runtime.arrays.functions.shapes import broadcast_shape
+from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
@@ -78,6 +79,11 @@ cpdef object with_masked(object self, object mask, object source):
 
 
 cpdef object with_strided(object self, object src, object size, object stride, object storage_offset):
+    cdef Py_ssize_t first = place_of_elements_apart(self, size, stride, storage_offset)
+    if first >= 0 and tuple(src.shape) == tuple(size) and not is_batched_tensor(src):
+        result = self.clone()
+        result.as_strided(size, stride, first).copy_(src.to(self.dtype))
+        return result
     geometry = strided_geometry(self, size, stride, storage_offset)
     if tuple(src.shape) != tuple(size):
         raise RuntimeError(
@@ -91,6 +97,20 @@ cpdef object with_strided(object self, object src, object size, object stride, o
         return self.clone()
     numbers, is_replaced = [tensor(array, device=self.device) for array in (np.maximum(chosen, 0), chosen >= 0)]
     return upcalls.where(is_replaced, src.to(self.dtype).reshape(-1)[numbers], self)
+
+
+cdef Py_ssize_t place_of_elements_apart(object self, object size, object stride, object storage_offset) except -2:
+    """Where a view of these strides begins in `self`; -1 unless it shows elements of `self`, none of them twice."""
+    cdef Py_ssize_t first = 0, reach = 0, length, step
+    if is_batched_tensor(self) or len(size) != len(stride) or not self.is_contiguous():
+        return -1
+    if storage_offset is not None:
+        first = storage_offset - self.storage_offset()
+    for step, length in sorted(zip(stride, size)):
+        if length < 1 or length > 1 and step <= reach:
+            return -1
+        reach += (length - 1) * step
+    return first if first >= 0 and first + reach < self.numel() else -1
 
 
 # ---- summed

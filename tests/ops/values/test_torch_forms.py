@@ -46,6 +46,32 @@ def test_gradients_of_what_a_strided_view_replaces():
     assert values(*grad(found.sum(), (x, src))) == [[[0.0, 0.0, 2.0], [0.0, 4.0, 5.0]], [1.0, 3.0]]
 
 
+@pytest.mark.parametrize("dtype", [gs.float64, gs.float32])
+@pytest.mark.parametrize(
+    ("size", "stride", "offset"),
+    [((2, 3), (6, 2), None), ((2, 3), (2, 4), 9), ((3, 2), (1, 6), 8), ((), (), 10), ((1, 2), (0, 3), 8)],
+)
+def test_strided_views_of_a_part_of_the_memory_replaced(size, stride, offset, dtype):
+    whole = gs.arange(32.0, dtype=gs.float64).requires_grad_()
+    x = (whole * 1)[8:24].reshape(4, 4)
+    src = (gs.arange(float(np.prod(size)), dtype=dtype).reshape(size) + 100).requires_grad_()
+    numbers = np.arange(32.0)
+    places = np.zeros(size, int) + (8 if offset is None else offset)
+    for axis, (length, step) in enumerate(zip(size, stride, strict=True)):
+        places = places + (np.arange(length) * step).reshape([-1 if d == axis else 1 for d in range(len(size))])
+    numbers[places] = src.detach().numpy()
+    found = x.as_strided_scatter(src, size, stride, offset)
+    assert found.dtype == gs.float64
+    assert found.tolist() == numbers[8:24].reshape(4, 4).tolist()
+    weights = gs.arange(32.0, dtype=gs.float64)
+    of_whole, of_src = grad((found * weights[8:24].reshape(4, 4)).sum(), (whole, src))
+    expected = np.zeros(32)
+    expected[8:24] = np.arange(8.0, 24)
+    expected[places] = 0
+    assert of_whole.tolist() == expected.tolist()
+    assert of_src.tolist() == places.astype(float).tolist()
+
+
 def test_of_values_for_one_place_the_last_stays():
     x, src = gs.zeros(3), gs.tensor([1.0, 2.0], requires_grad=True)
     found = x.as_strided_scatter(src, (2,), (0,), 1)
