@@ -7,6 +7,7 @@ from gradsmith.runtime.formulas.schema_types cimport Bool, Scalar, Tensor
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef bint changes_memory_alone(str op, TensorBase self, TensorBase one, TensorBase other) except -1
+cdef bint is_computed_alone(TensorBase one, TensorBase other) except -1     # without a history, a tangent or an observer
 cdef object written(TensorBase self)            # after the write: True
 
 cpdef Bool masked_scatter_into(Tensor self, Tensor mask, Tensor source)

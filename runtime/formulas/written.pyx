@@ -10,9 +10,9 @@ from gradsmith.runtime.arrays.functions.algebra.linalg cimport add_product
 from gradsmith.runtime.arrays.functions.indexed cimport masked_scatter
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
 from gradsmith.runtime.calls.inplace cimport finish_inplace, writes_directly
-from gradsmith.runtime.graph.tangent cimport has_tangent_3
+from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of
-from gradsmith.runtime.history.history cimport requires_grad_3
+from gradsmith.runtime.history.history cimport requires_grad_2, requires_grad_3
 from gradsmith.runtime.history.observers cimport watching
 
 cnp.import_array()
@@ -22,6 +22,10 @@ cdef bint changes_memory_alone(str op, TensorBase self, TensorBase one, TensorBa
     if watching or requires_grad_3(self, one, other) or has_tangent_3(self, one, other):
         return False
     return writes_directly(op, self) and not may_overlap_itself(<cnp.ndarray>self.array)
+
+
+cdef bint is_computed_alone(TensorBase one, TensorBase other) except -1:
+    return not (watching or requires_grad_2(one, other) or has_tangent_2(one, other))
 
 
 cdef object written(TensorBase self):

@@ -21,3 +21,4 @@ cdef object apart_from(object target, object operand)        # which stays what 
 cdef bint can_reduce_groups(object a, str reduce) except -1
 cdef int reduce_groups(object a, Py_ssize_t dim, object index, object src, str reduce, bint include_self, str op) except -1
 cdef bint masked_scatter(object a, object mask, object source) except -1        # False of what the op refuses
+cdef tuple products_of_groups(object a, Py_ssize_t dim, object index, object src)

@@ -14,6 +14,7 @@ from gradsmith.runtime.arrays.array cimport clone, clone_by_rows, is_meta, reada
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim
 from gradsmith.runtime.arrays.functions.ownership cimport fresh_zeros, take
 from gradsmith.runtime.arrays.functions.scatter_gather cimport (
+    Reduction,
     add_at_places,
     add_rows,
     gather_places,
@@ -24,7 +25,9 @@ from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     REDUCED_SUM,
     is_addable,
     is_within,
+    products_of_others,
     reduce_places,
+    reduce_rows,
     scatter_places,
     sum_dtype,
     take_rows,
@@ -456,11 +459,16 @@ cdef dict REDUCTIONS = {
 cdef object reduced_at(object a, Py_ssize_t dim, object index, object src, str reduce, str op):
     if reduce not in REDUCTIONS:
         raise RuntimeError(f"{op}(): reduce must be one of {', '.join(REDUCTIONS)}, got {reduce!r}")
+    how, ufunc = REDUCTIONS[reduce]
+    vector = index_of_slices(a, wrap_dim(dim, a.ndim), index, src)
+    if vector is not None:
+        result = take(clone_by_rows(<PyObject *>a))
+        reduce_slices(result, wrap_dim(dim, a.ndim), vector, src, how)
+        return result
     axis, index, src = checked_reduced(op, a, dim, index, src)
     if is_meta(<PyObject *>a):
         return readable_copy(a)
-    how, ufunc = REDUCTIONS[reduce]
-    if is_addable(a):
+    if can_reduce_groups(a, reduce):
         result = take(clone_by_rows(<PyObject *>a))
         reduce_places(result, axis, index, src, how)
         return result
@@ -469,6 +477,28 @@ cdef object reduced_at(object a, Py_ssize_t dim, object index, object src, str r
         reduce_places(wide, axis, index, src.astype(np.int64), how)
         return wide.astype(a.dtype)
     return reduced_by_ufunc(take(clone_by_rows(<PyObject *>a)), axis, index, src, ufunc)
+
+
+cdef object index_of_slices(object a, int axis, object index, object src):
+    """The vector behind an index that repeats it for all elements of a slice, within range; None of any other."""
+    cdef int i
+    cdef npy_intp wrong
+    if not a.ndim or cnp.PyArray_TYPE(a) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_INT64):
+        return None
+    if not isinstance(src, np.ndarray) or src.dtype != a.dtype or src.shape != index.shape or index.ndim != a.ndim:
+        return None
+    for i in range(a.ndim):
+        if i != axis and (cnp.PyArray_STRIDE(index, i) or cnp.PyArray_DIM(index, i) != cnp.PyArray_DIM(a, i)):
+            return None
+    if cnp.PyArray_SIZE(index) == 0 or is_meta(<PyObject *>a) or index.dtype.kind != "i":
+        return None
+    vector = int64_index(index[(0,) * axis + (slice(None),) + (0,) * (a.ndim - axis - 1)])
+    return vector if is_within(vector, 0, cnp.PyArray_DIM(a, axis), &wrong) else None
+
+
+cdef int reduce_slices(object a, int axis, object vector, object src, Reduction how) except -1:
+    """Slices of `a`, which lies in order, combined with those of `src`."""
+    return add_rows(a, axis, 1, vector, src) if how == REDUCED_SUM else reduce_rows(a, axis, vector, src, how)
 
 
 cdef tuple checked_reduced(str op, object a, Py_ssize_t dim, object index, object src):
@@ -499,13 +529,18 @@ cdef int reduce_groups(
 ) except -1:
     """Elements of `a` at the places that the index names, reduced together with those of `src`, or to these alone."""
     index, src = apart_from(a, index), apart_from(a, src)
+    how = REDUCED_SUM if reduce in ("sum", "mean") else REDUCTIONS[reduce][0]
+    if include_self and reduce != "mean" and cnp.PyArray_IS_C_CONTIGUOUS(a):
+        vector = index_of_slices(a, wrap_dim(dim, a.ndim), index, src)
+        if vector is not None:
+            return reduce_slices(a, wrap_dim(dim, a.ndim), vector, src, how)
     if reduce in ("sum", "mean"):
         axis, index, src = checked_added(op, a, dim, index, src)
     else:
         axis, index, src = checked_reduced(op, a, dim, index, src)
     if not include_self:
         scatter_places(a, axis, index, np.array(neutral(reduce, a.dtype), a.dtype))
-    reduce_places(a, axis, index, src, REDUCED_SUM if reduce in ("sum", "mean") else REDUCTIONS[reduce][0])
+    reduce_places(a, axis, index, src, how)
     return divide_by_counts(a, axis, index, include_self) if reduce == "mean" and index.size else 0
 
 
@@ -515,6 +550,12 @@ cdef object neutral(str reduce, object dtype):
         return reduce == "prod"
     low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind == "i" else (-np.inf, np.inf)
     return low if reduce == "amax" else high
+
+
+cdef tuple products_of_groups(object a, Py_ssize_t dim, object index, object src):
+    """`products_of_others` of arrays that `grouped_of` has taken."""
+    axis, index, src = checked_added("grouped", a, dim, index, src)
+    return products_of_others(a, axis, index, src)
 
 
 cdef int divide_by_counts(object a, int axis, object index, bint include_self) except -1:
@@ -548,6 +589,11 @@ cdef tuple checked_added(str op, object a, Py_ssize_t dim, object index, object 
 
 
 cdef object added_at(object a, Py_ssize_t dim, object index, object src, str op):
+    vector = index_of_slices(a, wrap_dim(dim, a.ndim), index, src)
+    if vector is not None:
+        result = take(clone_by_rows(<PyObject *>a))
+        add_rows(result, wrap_dim(dim, a.ndim), 1, vector, src)
+        return result
     axis, index, src = checked_added(op, a, dim, index, src)
     if is_meta(<PyObject *>a):
         return readable_copy(a)

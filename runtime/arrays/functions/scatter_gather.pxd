@@ -15,6 +15,8 @@ cdef int scatter_places(object target, int axis, object index, object src) excep
 cdef int reduce_places(object target, int axis, object index, object src, Reduction how) except -1
 cdef object take_rows(object a, int first, int count, object index)
 cdef int add_rows(object target, int first, int count, object index, object src) except -1
+cdef int reduce_rows(object target, int axis, object index, object src, Reduction how) except -1
+cdef tuple products_of_others(object a, int axis, object index, object src)
 cdef int add_at_places(object sums, object places, object values) except -1
 cdef bint is_addable(object a) noexcept
 cdef object sum_dtype(object a)

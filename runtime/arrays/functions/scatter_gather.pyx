@@ -15,7 +15,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport cast, contiguous, is_meta, meta_array
+from gradsmith.runtime.arrays.array cimport cast, clone_by_rows, contiguous, full_array, is_meta, meta_array
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh, fresh_beside, take
 from gradsmith.runtime.arrays.functions.runs cimport MOST_RUNS, SHORT_RUN, Run, find_runs
 
@@ -40,6 +40,12 @@ ctypedef fused number:
     double
     floatcomplex
     doublecomplex
+    int64_t
+
+# Those among them that have an order.
+ctypedef fused ordered:
+    float
+    double
     int64_t
 
 cdef enum:
@@ -305,6 +311,91 @@ cdef inline number combined(number a, number b, Reduction how) noexcept nogil:
     return a
 
 
+# ---- products of the others
+#
+# Elements that come to one place are a group, with the one that is there. Before each of them its group has a product of
+# those that came before; in the order turned round, of those that come after.
+
+cdef tuple products_of_others(object a, int axis, object index, object src):
+    """For each element of `a`, and each that the index takes of `src`, the product of the others of its group.
+
+    Without a division, which a zero would spoil. The elements are numbers that `is_addable` knows; of `src` those that the
+    index passes over have ones.
+    """
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    src = take(contiguous(<PyObject *>src))
+    of_self = take(full_array(type_number, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), 1))
+    of_src = take(full_array(type_number, cnp.PyArray_NDIM(src), cnp.PyArray_DIMS(src), 1))
+    if cnp.PyArray_SIZE(index) == 0:
+        return of_self, of_src
+    multiply_past(of_self, axis, index, src, of_src)
+    products = take(clone_by_rows(<PyObject *>a))
+    if index.ndim and src.ndim:
+        back = tuple([slice(None, None, -1) if d == axis else slice(None) for d in range(index.ndim)])
+        taken = tuple([slice(length) for length in index.shape])
+        index = take(contiguous(<PyObject *>index[back]))
+        multiply_past(products, axis, index, src[taken][back], of_src[taken][back])
+    else:
+        multiply_past(products, axis, index, src, of_src)
+    return of_self, of_src
+
+
+cdef int multiply_past(object products, int axis, object index, object src, object found) except -1:
+    """Elements of `found` times the products at the named places, which are multiplied by elements of `src` then."""
+    cdef Walk walk
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef char *one = cnp.PyArray_BYTES(products)
+    cdef char *other = cnp.PyArray_BYTES(src)
+    cdef char *third = cnp.PyArray_BYTES(found)
+    cdef int type_number = cnp.PyArray_TYPE(products)
+    cdef bint is_done
+    set_walk(&walk, products, axis, index, src)
+    with nogil:
+        is_done = multiply_by_type(&walk, type_number, one, chosen, other, third)
+    return expect_done(is_done)
+
+
+cdef bint multiply_by_type(
+    const Walk *walk, int type_number, char *one, const int64_t *chosen, char *other, char *third
+) noexcept nogil:
+    if type_number == cnp.NPY_FLOAT32:
+        return multiply(walk, <float *>one, chosen, other, third - other)
+    if type_number == cnp.NPY_FLOAT64:
+        return multiply(walk, <double *>one, chosen, other, third - other)
+    if type_number == cnp.NPY_COMPLEX64:
+        return multiply(walk, <float complex *>one, chosen, other, third - other)
+    if type_number == cnp.NPY_COMPLEX128:
+        return multiply(walk, <double complex *>one, chosen, other, third - other)
+    return multiply(walk, <int64_t *>one, chosen, other, third - other)
+
+
+cdef bint multiply(
+    const Walk *walk, number *one, const int64_t *chosen, char *beside, npy_intp to_found
+) noexcept nogil:
+    """Results lie as the elements beside do, so far from them. False when an index was out of range."""
+    cdef npy_intp at[MAX_DIMS]
+    cdef char *named = <char *>one
+    cdef int last = walk.ndim - 1
+    cdef npy_intp j
+    cdef int64_t place
+    cdef number *product
+    cdef number *found
+    for j in range(walk.ndim):
+        at[j] = 0
+    while True:
+        for j in range(walk.sizes[last]):
+            place = chosen[j]
+            if <uint64_t>place >= <uint64_t>walk.length:
+                return False
+            product = <number *>(named + place * walk.step + j * walk.named[last])
+            found = <number *>(beside + to_found + j * walk.beside[last])
+            found[0] = found[0] * product[0]
+            product[0] = product[0] * (<number *>(beside + j * walk.beside[last]))[0]
+        chosen += walk.sizes[last]
+        if not advance(walk, at, &named, &beside):
+            return True
+
+
 # ---- rows
 
 cdef object take_rows(object a, int first, int count, object index):
@@ -511,3 +602,62 @@ cdef inline void add_row(number *row, const number *src, npy_intp length) noexce
         row, src, length = row + LANES, src + LANES, length - LANES
     for j in range(length):
         row[j] = row[j] + src[j]
+
+
+cdef int reduce_rows(object target, int axis, object index, object src, Reduction how) except -1:
+    """target[..., index, ...] combined with src along an axis, but for sums; all memory in order."""
+    cdef npy_intp outer = product(target, 0, axis)
+    cdef npy_intp length = cnp.PyArray_DIM(target, axis)
+    cdef npy_intp inner = product(target, axis + 1, cnp.PyArray_NDIM(target))
+    cdef npy_intp rows = cnp.PyArray_SIZE(index)
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef int type_number = cnp.PyArray_TYPE(target)
+    cdef void *reduced = data(target)
+    cdef void *values
+    cdef bint is_done
+    src = take(contiguous(<PyObject *>src))
+    values = data(src)
+    with nogil:
+        if type_number == cnp.NPY_FLOAT32:
+            is_done = reduce_each_row(<float *>reduced, <float *>values, chosen, outer, length, rows, inner, how)
+        elif type_number == cnp.NPY_FLOAT64:
+            is_done = reduce_each_row(<double *>reduced, <double *>values, chosen, outer, length, rows, inner, how)
+        else:
+            is_done = reduce_each_row(<int64_t *>reduced, <int64_t *>values, chosen, outer, length, rows, inner, how)
+    return expect_done(is_done)
+
+
+cdef bint reduce_each_row(
+    ordered *target, const ordered *src, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
+    npy_intp inner, Reduction how
+) noexcept nogil:
+    cdef npy_intp o, i
+    cdef int64_t place
+    for o in range(outer):
+        for i in range(rows):
+            place = chosen[i]
+            if <uint64_t>place >= <uint64_t>length:
+                return False
+            if how == REDUCED_PROD:
+                reduce_row(target + place * inner, src, inner, REDUCED_PROD)
+            elif how == REDUCED_AMAX:
+                reduce_row(target + place * inner, src, inner, REDUCED_AMAX)
+            else:
+                reduce_row(target + place * inner, src, inner, REDUCED_AMIN)
+            src += inner
+        target += length * inner
+    return True
+
+
+cdef inline void reduce_row(ordered *row, const ordered *src, npy_intp length, Reduction how) noexcept nogil:
+    """Lane by lane, as `add_row`."""
+    cdef ordered lanes[LANES]
+    cdef npy_intp j
+    while length >= LANES:
+        for j in range(LANES):
+            lanes[j] = combined(row[j], src[j], how)
+        for j in range(LANES):
+            row[j] = lanes[j]
+        row, src, length = row + LANES, src + LANES, length - LANES
+    for j in range(length):
+        row[j] = combined(row[j], src[j], how)

@@ -4,10 +4,11 @@ A group is the elements of one place: those of `src` that an index sends there, 
 helpers are written with methods of tensors, so the ops that call them are differentiated and batched by their parts.
 """
 
-from gradsmith.runtime.arrays.functions.indexed cimport can_reduce_groups, reduce_groups
+from gradsmith.runtime.arrays.functions.indexed cimport can_reduce_groups, products_of_groups, reduce_groups
+from gradsmith.runtime.arrays.functions.scatter_gather cimport is_addable
 from gradsmith.runtime.formulas.formulas cimport scatter_backward_src
 from gradsmith.runtime.formulas.numbers cimport wrapped
-from gradsmith.runtime.formulas.written cimport changes_memory_alone, written
+from gradsmith.runtime.formulas.written cimport changes_memory_alone, is_computed_alone, written
 from gradsmith.runtime.graph.tensor cimport array_of
 
 import numpy as np
@@ -75,9 +76,11 @@ cpdef object group_shares(object gradient, object self, object dim, object index
 cpdef object group_products(object self, object dim, object index, object src):
     """For each element of `self`, and each that the index takes of `src`, the product of the others of its group.
 
-    The elements are sorted by their groups, and what comes before and after each in its group is multiplied: without a
-    division, which a zero would spoil.
+    Where these have a history themselves, the elements are sorted by their groups, and what comes before and after each in
+    its group is multiplied: without a division, which a zero would spoil.
     """
+    if is_computed_alone(self, src) and is_addable(array_of(self)):
+        return [from_array(array) for array in products_of_groups(array_of(self), dim, array_of(index), array_of(src))]
     if self.ndim == 0:
         of_self, of_src = group_products(self.reshape(1), 0, index, src)
         return [of_self.reshape(()), of_src]

@@ -129,3 +129,69 @@ def test_edges():
 def test_refused(call, error, words):
     with pytest.raises(error, match=words):
         call(gs.tensor([1.0, 2.0]))
+
+
+# ---- gradients of products without a history of their own
+
+
+@pytest.mark.parametrize("dtype", [gs.float64, gs.complex128, gs.float32, gs.float16])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_gradients_of_products_are_products_of_the_others(dim, dtype):
+    rng = np.random.default_rng(dim + 1)
+    values = np.round(rng.standard_normal((5, 4, 6)) * 2)  # with zeros
+    x = gs.tensor(values[:, :, :3]).to(dtype).requires_grad_()
+    src = gs.tensor(values[:, ::-1, ::-1].copy()).to(dtype).requires_grad_()  # more than the index takes
+    sizes = [min(n, 3) if d != dim % 3 else 4 for d, n in enumerate(x.shape)]
+    index = gs.tensor(rng.integers(0, x.shape[dim], sizes))
+    weights = gs.tensor(rng.standard_normal(x.shape)).to(dtype)
+    of_x, of_src = gs.autograd.grad((x.scatter_reduce(dim, index, src, "prod") * weights).sum().real, (x, src))
+    expected_x, expected_src = weights.numpy().conj().copy(), np.zeros(src.shape, of_src.numpy().dtype)
+    axis = dim % 3
+    for place in np.ndindex(*x.shape):
+        mine = [at for at in np.ndindex(*sizes) if (*at[:axis], int(index[at]), *at[axis + 1 :]) == place]
+        factors = [x[place].item(), *(src[at].item() for at in mine)]
+        for number in range(len(factors)):
+            others = np.conj(np.prod(factors[:number] + factors[number + 1 :]))
+            if number == 0:
+                expected_x[place] *= others
+            else:
+                expected_src[mine[number - 1]] = weights[place].numpy().conj() * others
+    tolerance = 2e-2 if dtype == gs.float16 else 1e-5
+    np.testing.assert_allclose(of_x.numpy(), expected_x, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(of_src.numpy(), expected_src, rtol=tolerance, atol=tolerance)
+    again = gs.autograd.grad(
+        (x.scatter_reduce(dim, index, src, "prod") * weights).sum().real, (x, src), create_graph=True
+    )
+    for one, other in zip((of_x, of_src), again, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.detach().numpy(), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("how", ["prod", "amax", "amin", "mean"])
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64, gs.int64, gs.int32])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_slices_are_reduced_as_elements_are(dim, dtype, how):
+    rng = np.random.default_rng(dim + 1)
+    x = gs.tensor(rng.integers(-3, 4, (4, 5, 40))).to(dtype)
+    index = gs.tensor(rng.integers(0, 4, 7))
+    sizes = [7 if d == dim else n for d, n in enumerate(x.shape)]
+    src = gs.tensor(rng.integers(-3, 4, sizes)).to(dtype)
+    if dtype.kind == "f":
+        x[0, 0, 0], src[1, 1, 1] = float("nan"), float("nan")
+    places = index.reshape([-1 if d == dim else 1 for d in range(3)]).expand(sizes).clone()
+    for include_self in (True, False):
+        found = x.index_reduce(dim, index, src, how, include_self=include_self)
+        expected = x.scatter_reduce(dim, places, src, how, include_self=include_self)
+        np.testing.assert_array_equal(found.numpy(), expected.numpy())
+        target = x.permute(2, 0, 1).contiguous().permute(1, 2, 0)
+        np.testing.assert_array_equal(
+            target.index_reduce_(dim, index, src, how, include_self=include_self).numpy(), expected.numpy()
+        )
+
+
+def test_extremes_of_complex_numbers_among_helpers():
+    """The greatest by the real part, as NumPy's; only the table's own checks ask for it."""
+    from gradsmith.runtime.arrays.functions.indexed import grouped_of
+
+    a, src = np.array([1 + 1j, 5.0]), np.array([2.0, 3 + 2j])
+    found = grouped_of(a, 0, np.array([0, 1]), src, "amax", "scatter_reduce")
+    assert found.tolist() == [2, 5]
