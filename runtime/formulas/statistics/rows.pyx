@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from gradsmith.runtime.arrays.functions.counting.triangles import pair_numbers
 from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, physical
 from gradsmith.runtime.graph.tensor import from_array
@@ -57,12 +58,7 @@ cpdef object differences_of_pairs(object self):
 
 cpdef object pair_places(object self):
     """Where each row's distances to those after it stand in the matrix of all distances, laid out in one row."""
-    n = count_of_rows(self)
-    rows = np.arange(n)
-    counts = n - 1 - rows       # of the rows after each
-    firsts = rows * n + rows + 1
-    distances = firsts - (np.cumsum(counts) - counts)       # from the number of a row's first pair to its place
-    return from_array(np.arange(n * (n - 1) // 2) + np.repeat(distances, counts)).to(self.device)
+    return from_array(pair_numbers(count_of_rows(self))).to(self.device)
 
 
 cdef object count_of_rows(object self):

@@ -29,6 +29,19 @@ def triangle_places(npy_intp rows, npy_intp columns, offset, bint upper, bint wi
     return result
 
 
+def pair_numbers(npy_intp n):
+    """Where the elements above the diagonal of a square matrix stand in its rows, one after the other."""
+    cdef npy_intp row, column, i = 0
+    cdef int64_t *numbers
+    result = fresh(cnp.NPY_INT64, (n * (n - 1) // 2,))
+    numbers = <int64_t *>cnp.PyArray_DATA(result)
+    for row in range(n):
+        for column in range(row + 1, n):
+            numbers[i + column - row - 1] = row * n + column
+        i += n - row - 1
+    return result
+
+
 cdef inline npy_intp start_of(npy_intp row, npy_intp columns, npy_intp shift, bint upper) noexcept nogil:
     return min(max(row + shift, 0), columns) if upper else 0
 
