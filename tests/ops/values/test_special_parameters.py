@@ -199,3 +199,23 @@ def test_other_names_and_dtypes():
     assert gs.special.betainc(x.half(), x.half(), gs.tensor(0.5).half()).dtype == gs.float16
     assert gs.special.jv(gs.zeros(0), gs.zeros(3, 0)).shape == (3, 0)
     assert gs.special.betainc(x.to("meta"), x.to("meta"), x.to("meta")).is_meta
+
+
+@pytest.mark.parametrize(
+    "kind", ["chebyshev_polynomial_t", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"]
+)
+@pytest.mark.parametrize("dtype", [gs.float64, gs.float32])
+def test_polynomials_side_by_side_are_those_of_one_element(kind, dtype):
+    """Elements of one degree are computed together, others one by one; all by the same steps."""
+    polynomial = getattr(gs.special, kind)
+    rng = np.random.default_rng(0)
+    x = gs.tensor([*rng.standard_normal(130), np.nan, np.inf, -np.inf, -0.0, 1e30]).to(dtype)
+    degrees = gs.tensor(np.repeat([5.0, 0.0, 1.0, -1.0, 3.7, np.nan], [70, 20, 1, 3, 40, 1])).to(dtype)
+    alone = [polynomial(one, degree).item() for one, degree in zip(x, degrees, strict=True)]
+    np.testing.assert_array_equal(polynomial(x, degrees).numpy(), np.array(alone, dtype))
+    for degree in (0, 1, 6):
+        alone = [polynomial(one, degree).item() for one in x]
+        np.testing.assert_array_equal(polynomial(x, degree).numpy(), np.array(alone, dtype))
+        table = polynomial(x[:4].reshape(4, 1), gs.tensor([degree + 1.0]).to(dtype))
+        assert table.shape == (4, 1)
+    assert polynomial(x[:4], gs.tensor([[2.0], [3.0]]).to(dtype)).shape == (2, 4)

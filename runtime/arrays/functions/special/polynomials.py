@@ -33,14 +33,17 @@ def polynomial_of(kind: str, order: int, x: Operand, n: Operand) -> Array:
         raise ValueError(f"polynomial(): kind must be one of {', '.join(_KINDS)}, got {kind!r}")
 
     def derivative(x: Array, n: Array, out: Array | None = None) -> Array:
-        wide, degrees = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(n, np.float64))
-        argument = np.ascontiguousarray(2 * wide - 1 if shifted else wide).reshape(-1)
-        found = np.empty(argument.shape)
-        put_polynomial(argument, np.ascontiguousarray(degrees).reshape(-1), found, order, *known)
-        result = (found * 2.0**order if shifted else found).reshape(wide.shape).astype(x.dtype)
-        if out is None:
-            return result
-        out[...] = result
+        if np.ndim(n) and n.shape == x.shape and n.size and not any(n.strides):  # one degree, broadcast
+            n = n[(0,) * n.ndim]
+        elements, degrees = np.asarray(x), np.asarray(n, np.float64)
+        if degrees.ndim:
+            elements, degrees = np.broadcast_arrays(elements, degrees)
+        found = out if out is not None and out.flags.c_contiguous else np.empty(elements.shape, elements.dtype)
+        points, numbers, results = (np.ascontiguousarray(array).reshape(-1) for array in (elements, degrees, found))
+        put_polynomial(points, numbers, results, order, *known, shifted)
+        if out is None or found is out:
+            return found
+        out[...] = found
         return out
 
     return floats_of(derivative, x, n)

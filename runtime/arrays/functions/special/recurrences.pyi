@@ -1,4 +1,5 @@
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,12 @@ class Recurrence(IntEnum):
     LEGENDRE = ...
 
 def put_polynomial(
-    x: NDArray[np.float64],
+    x: NDArray[np.floating[Any]],
     n: NDArray[np.float64],
-    out: NDArray[np.float64],
+    out: NDArray[np.floating[Any]],
     order: int,
     recurrence: int,
     first: float,
     constant: float,
+    shifted: bool,
 ) -> None: ...
