@@ -25,7 +25,7 @@ from gradsmith.compiler.guards import PLAIN, CapturedNames, is_apart, key_of_lea
 from gradsmith.compiler.options import Options
 from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
-from gradsmith.compiler.varying import ADVICE, what_varies
+from gradsmith.compiler.varying import ADVICE, ADVICE_FOR_ATTRIBUTES, what_varies
 from gradsmith.func.arrays import array_of, giving_tensors, with_arrays
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import innermost, is_tracing
@@ -267,9 +267,14 @@ class Compiled:
         return self.function(*args, **kwargs)
 
     def _warn_of_variants(self, key: Any) -> None:
+        moved = {str(name) for variant in self.variants.get(key, ()) for name in variant.moved()}
+        if moved:
+            varies, advice = f"the tensor in attribute or item {', '.join(sorted(moved))}", ADVICE_FOR_ATTRIBUTES
+        else:
+            varies, advice = what_varies(self.function, list(self.variants), key), ADVICE
         warnings.warn(
             f"compile({_name_of(self.function)}): there are {MOST_VARIANTS} programs already, and this call needs "
-            f"another one. What varies: {what_varies(self.function, list(self.variants), key)}. {ADVICE}",
+            f"another one. What varies: {varies}. {advice}",
             stacklevel=5,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -156,13 +156,17 @@ class Variant:
         """Is what the key does not tell as it was: gradients, attributes, and captured tensors among the arguments?"""
         if any(leaves[number] is not tensor for number, tensor in self.aliased):
             return False
-        if not all(read.is_there() for read in self.attributes):
+        if any(True for _ in self.moved()):
             return False
         if self.layouts != [_layout_of(tensor) for tensor in self.captured]:
             return False
         if self.writes and self.sharing is not None and self.sharing != self.sharing_of(leaves):
             return False
         return self._has_same_gradients(leaves)
+
+    def moved(self) -> Iterator[Any]:
+        """Names of attributes and items that hold another tensor than the program reads."""
+        return (read.name for read in self.attributes if not read.is_there())
 
     def sharing_of(self, leaves: list[Any]) -> list[tuple[int, int]]:
         """Pairs of an argument and a captured tensor that may share memory."""

@@ -10,6 +10,7 @@ from gradsmith.compiler.guards import Same
 
 PARTS = ("structure of the arguments", "", "modes of the thread", "captured variables")
 ADVICE = "A Python number that changes from call to call is better a 0-d tensor"
+ADVICE_FOR_ATTRIBUTES = "Hand it over as an argument, or write to the tensor that is there, with copy_()"
 
 
 def what_varies(function: Callable[..., Any], known: Sequence[Any], key: Any) -> str:

@@ -327,3 +327,14 @@ def test_lists_and_dicts_of_tensors_that_change_between_calls() -> None:
     weights.clear()
     with pytest.raises(IndexError):
         compiled(ones())
+
+
+def test_attributes_that_vary_are_named() -> None:
+    model = nn.Module()
+    compiled = gs.compile(lambda x: x * model.batch)
+    with pytest.warns(
+        UserWarning, match=r"What varies: the tensor in attribute or item batch\. Hand it over as an arg"
+    ):
+        for number in range(9):
+            model.batch = ones() * number
+            assert compiled(ones()).tolist() == [number] * 3

@@ -33,8 +33,8 @@ static inline int
 gs_array_is_exclusive(PyObject *array)
 {
     PyArrayObject_fields *a = gs_fields(array);
-    return gs_has_lock && Py_REFCNT(array) == 1 && Py_TYPE(array) == &PyArray_Type && a->base == NULL && a->weakreflist == NULL &&
-           a->_buffer_info == NULL &&
+    return gs_has_lock && Py_REFCNT(array) == 1 && Py_TYPE(array) == &PyArray_Type && a->base == NULL &&
+           a->weakreflist == NULL && a->_buffer_info == NULL &&
            (a->flags & ~(NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS)) ==
                (NPY_ARRAY_OWNDATA | NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
 }
