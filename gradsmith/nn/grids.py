@@ -131,7 +131,7 @@ def grid_sample(
     _expect_grid(input, grid, mode)
     frame = _Frame(grid, tuple(input.shape[2:]), bool(align_corners))
     places = grid.movedim(-1, 1).contiguous()  # where numbers of one coordinate follow each other
-    place = frame.place_of(places)
+    place = frame.place_of(places.detach() if mode == "nearest" else places)
     weights: Tensor | None
     if mode == "bicubic":
         numbers, weights = _cubic_taps(frame, place, padding_mode)
@@ -268,9 +268,12 @@ class _Frame:
 
 
 def _nearest_tap(place: Tensor, grid: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Nothing changes with the grid, whose gradient is zero: it has one, as in PyTorch."""
-    weights = where(ones_like(grid, dtype=np.bool_), 1.0, grid).unsqueeze(2) if grid.requires_grad else None
-    return round(place.detach()).unsqueeze(2), weights
+    """Nothing changes with the grid, whose gradient is zero: it has one, as in PyTorch, by its first coordinate."""
+    numbers = round(place).unsqueeze(2)
+    if not grid.requires_grad:
+        return numbers, None
+    first = grid.narrow(1, 0, 1).unsqueeze(2)
+    return numbers, where(ones_like(first, dtype=np.bool_), 1.0, first)
 
 
 def _linear_taps(place: Tensor) -> tuple[Tensor, Tensor]:

@@ -126,6 +126,13 @@ lay_of(npy_intp size)
     return NULL;
 }
 
+void
+gs_lay_across(npy_intp size, const void *in, npy_intp in_step, void *out, npy_intp out_step, npy_intp rows,
+              npy_intp columns)
+{
+    (size == 4 ? lay_4_bytes : lay_8_bytes)(in, in_step, out, out_step, rows, columns);
+}
+
 /* ---- all tiles */
 
 typedef struct {

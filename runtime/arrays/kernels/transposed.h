@@ -11,6 +11,11 @@ GS_HIDDEN_BEGIN
  * released when there is much to copy: the caller holds references to both. */
 int gs_copy_transposed(const gs_iteration *it, npy_intp size);
 
+/* Elements of 4 or 8 bytes of some rows, which become columns: out[j][i] = in[i][j], by distances of rows in bytes.  What
+ * is copied at once should be in the cache. */
+void gs_lay_across(npy_intp size, const void *in, npy_intp in_step, void *out, npy_intp out_step, npy_intp rows,
+                   npy_intp columns);
+
 GS_HIDDEN_END
 
 #endif

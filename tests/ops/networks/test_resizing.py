@@ -436,3 +436,26 @@ def test_images_of_bytes_are_rounded_along_rows_and_columns(mode, antialias):
     rows = F.interpolate(image.float(), size=(7, 5), mode=mode, antialias=antialias)
     by_rows = F.interpolate(image, size=(7, 5), mode=mode, antialias=antialias)
     np.testing.assert_array_equal(by_rows.numpy(), np.clip(np.floor(rows.numpy() + 0.5), 0, 255))
+
+
+@pytest.mark.parametrize("channels", [2, 3, 4, 5, 8, 9, 15, 16, 17, 33])
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64])
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic"])
+def test_channels_side_by_side_are_sampled_as_alone(mode, dtype, channels):
+    rng = np.random.default_rng(0)
+    x = gs.tensor(rng.standard_normal((2, channels, 7, 13))).to(dtype).requires_grad_()
+    grid = gs.tensor(rng.standard_normal((2, 9, 31, 2)) * 0.8).to(dtype).requires_grad_()
+    weights = gs.tensor(rng.standard_normal((2, channels, 9, 31))).to(dtype)
+    found = F.grid_sample(x, grid, mode, align_corners=False)
+    of_x, of_grid = gs.autograd.grad((found * weights).sum(), (x, grid))
+    sums = np.zeros(grid.shape)
+    for channel in range(channels):
+        one = x[:, channel : channel + 1]
+        alone = F.grid_sample(one, grid, mode, align_corners=False)
+        np.testing.assert_allclose(
+            found[:, channel].detach().numpy(), alone[:, 0].detach().numpy(), rtol=1e-5, atol=1e-6
+        )
+        parts = gs.autograd.grad((alone * weights[:, channel : channel + 1]).sum(), (one, grid))
+        np.testing.assert_allclose(of_x[:, channel].numpy(), parts[0][:, 0].numpy(), rtol=1e-4, atol=1e-4)
+        sums += parts[1].numpy()
+    np.testing.assert_allclose(of_grid.numpy(), sums, rtol=1e-3, atol=1e-3)

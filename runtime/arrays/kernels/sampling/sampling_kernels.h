@@ -2,30 +2,21 @@
 
 /* ---- turning: [channel][element] to [element][channel], and back */
 
-GS_CLONES static void
-NAME(turn)(const REAL *restrict from, npy_intp step, npy_intp channels, npy_intp n, npy_intp width, REAL *restrict to)
+static void
+NAME(turn)(const REAL *from, npy_intp step, npy_intp channels, npy_intp n, npy_intp width, REAL *to)
 {
-    for (npy_intp c = 0; c < channels; c++) {
-        for (npy_intp i = 0; i < n; i++) {
-            to[i * width + c] = from[c * step + i];
-        }
-    }
-    for (npy_intp c = channels; c < width; c++) {
-        for (npy_intp i = 0; i < n; i++) {
-            to[i * width + c] = 0;
-        }
+    npy_intp size = (npy_intp)sizeof(REAL);
+    gs_lay_across(size, from, step * size, to, width * size, channels, n);
+    for (npy_intp i = 0; i < n && channels < width; i++) {
+        memset(to + i * width + channels, 0, (size_t)((width - channels) * size));
     }
 }
 
-GS_CLONES static void
-NAME(turn_back)(const REAL *restrict from, npy_intp step, npy_intp channels, npy_intp n, npy_intp width,
-                REAL *restrict to)
+static void
+NAME(turn_back)(const REAL *from, npy_intp step, npy_intp channels, npy_intp n, npy_intp width, REAL *to)
 {
-    for (npy_intp c = 0; c < channels; c++) {
-        for (npy_intp i = 0; i < n; i++) {
-            to[c * step + i] = from[i * width + c];
-        }
-    }
+    npy_intp size = (npy_intp)sizeof(REAL);
+    gs_lay_across(size, from, width * size, to, step * size, n, channels);
 }
 
 /* ---- a block of points, with some channels in turned images and values */
