@@ -13,14 +13,14 @@ from gradsmith.generated.runtime cimport (
     value_of, wants, watching, wrap, write_out_docstrings,
 )
 
-from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor
+from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor
 from gradsmith.generated.comparison cimport op_eq_scalar, op_logical_or_tensor
 from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_bmm, op_dot, op_matmul, op_mm, op_mv, op_outer
 from gradsmith.runtime.formulas.matrices cimport (
     as_matrices, columns_over, contracted_dims, dims_beside_ones, first_of_three, kron_factor_shape, kron_shape,
-    of_size, rows_over,
+    of_size, rows_over, scaled_by,
 )
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.reduce cimport op_sum_dim
@@ -262,12 +262,10 @@ cdef TensorBase op_addmm(TensorBase self, TensorBase mat1, TensorBase mat2, obje
     mm_of_mat1_mat2 = op_mm(mat1, mat2)
     cdef TensorBase result = op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
-                self, beta
-            ),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
             shape_of(mm_of_mat1_mat2),
         ),
-        op_mul_scalar(mm_of_mat1_mat2, alpha),
+        scaled_by(mm_of_mat1_mat2, alpha),
     )
     return ended_composite(depth, result)
 
@@ -282,12 +280,12 @@ cdef TensorBase inplace_addmm(TensorBase self, TensorBase mat1, TensorBase mat2,
         self,
         op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(
-                    original, op_eq_scalar(zeros_like(original), 0), 0
-                ) if beta == 0 else op_mul_scalar(original, beta),
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
+                    original, beta
+                ),
                 shape_of(mm_of_mat1_mat2),
             ),
-            op_mul_scalar(mm_of_mat1_mat2, alpha),
+            scaled_by(mm_of_mat1_mat2, alpha),
         ),
     )
 
@@ -334,12 +332,10 @@ cdef TensorBase op_addmv(TensorBase self, TensorBase mat, TensorBase vec, object
     mv_of_mat_vec = op_mv(mat, vec)
     cdef TensorBase result = op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
-                self, beta
-            ),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
             shape_of(mv_of_mat_vec),
         ),
-        op_mul_scalar(mv_of_mat_vec, alpha),
+        scaled_by(mv_of_mat_vec, alpha),
     )
     return ended_composite(depth, result)
 
@@ -352,12 +348,12 @@ cdef TensorBase inplace_addmv(TensorBase self, TensorBase mat, TensorBase vec, o
         self,
         op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(
-                    original, op_eq_scalar(zeros_like(original), 0), 0
-                ) if beta == 0 else op_mul_scalar(original, beta),
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
+                    original, beta
+                ),
                 shape_of(mv_of_mat_vec),
             ),
-            op_mul_scalar(mv_of_mat_vec, alpha),
+            scaled_by(mv_of_mat_vec, alpha),
         ),
     )
 
@@ -404,12 +400,10 @@ cdef TensorBase op_addbmm(TensorBase self, TensorBase batch1, TensorBase batch2,
     sum_part = op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1))
     cdef TensorBase result = op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
-                self, beta
-            ),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
             shape_of(sum_part),
         ),
-        op_mul_scalar(sum_part, alpha),
+        scaled_by(sum_part, alpha),
     )
     return ended_composite(depth, result)
 
@@ -422,12 +416,12 @@ cdef TensorBase inplace_addbmm(TensorBase self, TensorBase batch1, TensorBase ba
         self,
         op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(
-                    original, op_eq_scalar(zeros_like(original), 0), 0
-                ) if beta == 0 else op_mul_scalar(original, beta),
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
+                    original, beta
+                ),
                 shape_of(sum_part),
             ),
-            op_mul_scalar(sum_part, alpha),
+            scaled_by(sum_part, alpha),
         ),
     )
 
@@ -474,12 +468,10 @@ cdef TensorBase op_baddbmm(TensorBase self, TensorBase batch1, TensorBase batch2
     bmm_of_batch1_batch2 = op_bmm(batch1, batch2)
     cdef TensorBase result = op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
-                self, beta
-            ),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
             shape_of(bmm_of_batch1_batch2),
         ),
-        op_mul_scalar(bmm_of_batch1_batch2, alpha),
+        scaled_by(bmm_of_batch1_batch2, alpha),
     )
     return ended_composite(depth, result)
 
@@ -494,12 +486,12 @@ cdef TensorBase inplace_baddbmm(TensorBase self, TensorBase batch1, TensorBase b
         self,
         op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(
-                    original, op_eq_scalar(zeros_like(original), 0), 0
-                ) if beta == 0 else op_mul_scalar(original, beta),
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
+                    original, beta
+                ),
                 shape_of(bmm_of_batch1_batch2),
             ),
-            op_mul_scalar(bmm_of_batch1_batch2, alpha),
+            scaled_by(bmm_of_batch1_batch2, alpha),
         ),
     )
 
@@ -550,12 +542,10 @@ cdef TensorBase op_addr(TensorBase self, TensorBase vec1, TensorBase vec2, objec
         "bool"
     ) else op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
-                self, beta
-            ),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
             shape_of(op_outer(vec1, vec2)),
         ),
-        op_mul_scalar(op_outer(vec1, vec2), alpha),
+        scaled_by(op_outer(vec1, vec2), alpha),
     )
     return ended_composite(depth, result)
 
@@ -574,12 +564,12 @@ cdef TensorBase inplace_addr(TensorBase self, TensorBase vec1, TensorBase vec2, 
             vec2
         ) == np.dtype("bool") else op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(
-                    original, op_eq_scalar(zeros_like(original), 0), 0
-                ) if beta == 0 else op_mul_scalar(original, beta),
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
+                    original, beta
+                ),
                 shape_of(op_outer(vec1, vec2)),
             ),
-            op_mul_scalar(op_outer(vec1, vec2), alpha),
+            scaled_by(op_outer(vec1, vec2), alpha),
         ),
     )
 

@@ -1,7 +1,7 @@
 """Helpers of ops of matrices; the generator reads their signatures here."""
 
 from gradsmith.runtime.formulas.schema_types cimport (
-    Float, Int, IntList, OptionalIntList, OptionalStr, Str, Tensor, TensorList,
+    Float, Int, IntList, OptionalIntList, OptionalStr, Scalar, Str, Tensor, TensorList,
 )
 
 cpdef Str matrix_order(object order)
@@ -24,3 +24,4 @@ cpdef Tensor like_right(Tensor x, Tensor a, Tensor b)
 cpdef Tensor of_matrices(Tensor x, Tensor a, Int ndim)
 cpdef Tensor squares_left(Tensor a, Tensor b, Tensor x, Tensor rank, OptionalStr driver)
 cpdef Tensor unless_driver(Tensor x, OptionalStr driver, Str without)
+cpdef Tensor scaled_by(Tensor self, Scalar number)
