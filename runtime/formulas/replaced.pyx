@@ -3,8 +3,15 @@
 They are written with methods of tensors, so the ops that call them are differentiated and batched by their parts.
 """
 
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport copy_into, fill
+from gradsmith.runtime.arrays.functions.ownership cimport fresh
 from gradsmith.runtime.formulas.formulas cimport strided_geometry
 from gradsmith.runtime.formulas.numbers cimport wrapped
+from gradsmith.runtime.formulas.written cimport is_computed_alone
+from gradsmith.runtime.graph.tensor cimport array_of
 
 import numpy as np
 
@@ -14,6 +21,8 @@ from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
 from gradsmith.runtime.tensors.factories.creation import full, tensor
+
+cnp.import_array()
 
 cdef object strided = LazyModule("gradsmith.runtime.arrays.strided")
 
@@ -131,6 +140,8 @@ cpdef object summed_to_size(object self, object size):
 cpdef object padded(object self, object pad, object value):
     check_pad(self, pad)
     value = np.array(value).astype(self.dtype).item()
+    if is_computed_alone(self, None) and self.is_contiguous():
+        return from_array(padded_array(array_of(self), pad, value))
     result = self
     for number in range(len(pad) // 2):
         result = padded_along(result, self.ndim - 1 - number, pad[2 * number], pad[2 * number + 1], value)
@@ -153,6 +164,23 @@ cdef int check_pad(object self, object pad) except -1:
                 "elements of a dimension; less must be cut off"
             )
     return 0
+
+
+cdef object padded_array(object array, object pad, object value):
+    """All dimensions at once, for values without a history."""
+    cdef list shape = list(array.shape), kept = [slice(None)] * array.ndim, places = [slice(None)] * array.ndim
+    for number in range(len(pad) // 2):
+        dim, before, after = array.ndim - 1 - number, pad[2 * number], pad[2 * number + 1]
+        first = min(max(-before, 0), shape[dim])
+        stop = max(shape[dim] + min(after, 0), first)
+        start = max(before, 0)
+        kept[dim], places[dim] = slice(first, stop), slice(start, start + stop - first)
+        shape[dim] = start + stop - first + max(after, 0)
+    result = fresh(cnp.PyArray_TYPE(array), tuple(shape))
+    fill(<PyObject *>result, value)
+    part, source = result[(*places, ...)], array[(*kept, ...)]
+    copy_into(<PyObject *>part, <PyObject *>source)
+    return result
 
 
 cdef object padded_along(object self, int dim, object before, object after, object value):

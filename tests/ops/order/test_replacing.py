@@ -1,5 +1,8 @@
 """Parts replaced and padding, and what they refuse: against PyTorch's recorded answers."""
 
+import math
+
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -32,3 +35,30 @@ def test_parts_replaced():
 def test_refused(call, error):
     with pytest.raises(error):
         call()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "complex64", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0, 3), (2, 3, 4)])
+@pytest.mark.parametrize("pad", [(), (1, 2), (-1, 2), (2, 0, 1, -1), (0, 1, 2, 0, 1, 1), (-1, -1, 0, 0, 3, -2)])
+def test_padded_with_a_history_and_without(pad, shape, dtype):
+    x = gs.arange(math.prod(shape)).reshape(shape).to(getattr(gs, dtype))
+    widths = list(zip(pad[::2], pad[1::2], strict=True))[::-1]
+    widths = [(0, 0)] * (x.ndim - len(widths)) + widths
+    lengths = [n + min(a, 0) + min(b, 0) for n, (a, b) in zip(shape, widths[-len(shape) :], strict=False)]
+    if len(widths) > x.ndim or min(lengths, default=0) < 0:
+        with pytest.raises(RuntimeError, match="constant_pad_nd"):
+            gs.constant_pad_nd(x, pad, 1)
+        return
+    kept = x.numpy()[tuple(slice(max(-a, 0), n + min(b, 0)) for n, (a, b) in zip(shape, widths, strict=True))]
+    expected = np.pad(kept, [(max(a, 0), max(b, 0)) for a, b in widths], constant_values=1) if shape else kept
+    found = gs.constant_pad_nd(x, pad, 1)
+    assert found.dtype == x.dtype
+    assert found.data_ptr() != x.data_ptr() or not x.numel()
+    np.testing.assert_array_equal(found.numpy(), expected)
+    if x.is_floating_point():
+        recorded = gs.constant_pad_nd(x.clone().requires_grad_(), pad, 1)
+        assert recorded.requires_grad
+        np.testing.assert_array_equal(recorded.detach().numpy(), expected)
+    if x.ndim > 1:
+        turned = x.transpose(0, -1).contiguous().transpose(0, -1)
+        np.testing.assert_array_equal(gs.constant_pad_nd(turned, pad, 1).numpy(), expected)
