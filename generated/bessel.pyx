@@ -165,17 +165,22 @@ cdef class SpecialBesselJ1Backward0(Node):
     # Saves self and result: special_bessel_j1 need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase equal_of_self
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase result = unpack(self, 1)
+        equal_of_self = op_eq_scalar(self_, 0)
         set_grad_input(
             grad_inputs,
             0,
             op_mul_tensor(
                 grad,
                 op_where_scalar_tensor(
-                    op_eq_scalar(self_, 0),
+                    equal_of_self,
                     0.5,
-                    op_sub_tensor_tensor(op_special_bessel_j0(self_), op_div_tensor_tensor(result, self_)),
+                    op_sub_tensor_tensor(
+                        op_special_bessel_j0(self_),
+                        op_div_tensor_tensor(result, op_where_scalar_tensor(equal_of_self, 1, self_)),
+                    ),
                 ),
             ),
         )
@@ -191,7 +196,10 @@ cdef object tangents_special_bessel_j1(tuple tangents, tuple given):    # auto_e
         op_where_scalar_tensor(
             op_eq_scalar(self, 0),
             0.5,
-            op_sub_tensor_tensor(op_special_bessel_j0(self), op_div_tensor_tensor(result, self)),
+            op_sub_tensor_tensor(
+                op_special_bessel_j0(self),
+                op_div_tensor_tensor(result, op_where_scalar_tensor(op_eq_scalar(self, 0), 1, self)),
+            ),
         ),
     )
 
@@ -236,7 +244,7 @@ def special_bessel_j1(input, *, out=None):
     Raises: TypeError, ModuleNotFoundError
 
     Gradients:
-        input: grad * where(self == 0, 0.5, special_bessel_j0(self) - result / self)
+        input: grad * where(self == 0, 0.5, special_bessel_j0(self) - result / where(self == 0, 1, self))
         result: auto_element_wise
     """
     return give_out("special.bessel_j1", out, call_special_bessel_j1(input))
@@ -754,15 +762,21 @@ cdef class SpecialI1LoopBackward0(Node):
         if apply_fused(self, SPECIAL_I1_LOOP_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase equal_of_self
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase result = unpack(self, 1)
+        equal_of_self = op_eq_scalar(self_, 0)
         set_grad_input(
             grad_inputs,
             0,
             op_mul_tensor(
                 grad,
                 op_where_scalar_tensor(
-                    op_eq_scalar(self_, 0), 0.5, op_sub_tensor_tensor(op_i0(self_), op_div_tensor_tensor(result, self_))
+                    equal_of_self,
+                    0.5,
+                    op_sub_tensor_tensor(
+                        op_i0(self_), op_div_tensor_tensor(result, op_where_scalar_tensor(equal_of_self, 1, self_))
+                    ),
                 ),
             ),
         )
@@ -776,7 +790,11 @@ cdef object tangents_special_i1_loop(tuple tangents, tuple given):    # auto_ele
     return op_mul_tensor(
         self_t,
         op_where_scalar_tensor(
-            op_eq_scalar(self, 0), 0.5, op_sub_tensor_tensor(op_i0(self), op_div_tensor_tensor(result, self))
+            op_eq_scalar(self, 0),
+            0.5,
+            op_sub_tensor_tensor(
+                op_i0(self), op_div_tensor_tensor(result, op_where_scalar_tensor(op_eq_scalar(self, 0), 1, self))
+            ),
         ),
     )
 
@@ -826,7 +844,7 @@ def special_i1_loop(input):
     input : Tensor
 
     Gradients:
-        input: grad * where(self == 0, 0.5, i0(self) - result / self)
+        input: grad * where(self == 0, 0.5, i0(self) - result / where(self == 0, 1, self))
         result: auto_element_wise
     """
     return call_special_i1_loop(input)
@@ -840,15 +858,21 @@ cdef class SpecialI1AnyBackward0(Node):
     # Saves self and result: special_i1_any need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase equal_of_self
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase result = unpack(self, 1)
+        equal_of_self = op_eq_scalar(self_, 0)
         set_grad_input(
             grad_inputs,
             0,
             op_mul_tensor(
                 grad,
                 op_where_scalar_tensor(
-                    op_eq_scalar(self_, 0), 0.5, op_sub_tensor_tensor(op_i0(self_), op_div_tensor_tensor(result, self_))
+                    equal_of_self,
+                    0.5,
+                    op_sub_tensor_tensor(
+                        op_i0(self_), op_div_tensor_tensor(result, op_where_scalar_tensor(equal_of_self, 1, self_))
+                    ),
                 ),
             ),
         )
@@ -862,7 +886,11 @@ cdef object tangents_special_i1_any(tuple tangents, tuple given):    # auto_elem
     return op_mul_tensor(
         self_t,
         op_where_scalar_tensor(
-            op_eq_scalar(self, 0), 0.5, op_sub_tensor_tensor(op_i0(self), op_div_tensor_tensor(result, self))
+            op_eq_scalar(self, 0),
+            0.5,
+            op_sub_tensor_tensor(
+                op_i0(self), op_div_tensor_tensor(result, op_where_scalar_tensor(op_eq_scalar(self, 0), 1, self))
+            ),
         ),
     )
 
@@ -904,7 +932,7 @@ def special_i1_any(input):
     Raises: TypeError, ModuleNotFoundError
 
     Gradients:
-        input: grad * where(self == 0, 0.5, i0(self) - result / self)
+        input: grad * where(self == 0, 0.5, i0(self) - result / where(self == 0, 1, self))
         result: auto_element_wise
     """
     return call_special_i1_any(input)
@@ -944,18 +972,23 @@ cdef class SpecialI1eLoopBackward0(Node):
         if apply_fused(self, SPECIAL_I1E_LOOP_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase equal_of_self
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase result = unpack(self, 1)
+        equal_of_self = op_eq_scalar(self_, 0)
         set_grad_input(
             grad_inputs,
             0,
             op_mul_tensor(
                 grad,
                 op_where_scalar_tensor(
-                    op_eq_scalar(self_, 0),
+                    equal_of_self,
                     0.5,
                     op_sub_tensor_tensor(
-                        op_sub_tensor_tensor(op_special_i0e(self_), op_div_tensor_tensor(result, self_)),
+                        op_sub_tensor_tensor(
+                            op_special_i0e(self_),
+                            op_div_tensor_tensor(result, op_where_scalar_tensor(equal_of_self, 1, self_)),
+                        ),
                         op_mul_tensor(op_sign(self_), result),
                     ),
                 ),
@@ -974,7 +1007,10 @@ cdef object tangents_special_i1e_loop(tuple tangents, tuple given):    # auto_el
             op_eq_scalar(self, 0),
             0.5,
             op_sub_tensor_tensor(
-                op_sub_tensor_tensor(op_special_i0e(self), op_div_tensor_tensor(result, self)),
+                op_sub_tensor_tensor(
+                    op_special_i0e(self),
+                    op_div_tensor_tensor(result, op_where_scalar_tensor(op_eq_scalar(self, 0), 1, self)),
+                ),
                 op_mul_tensor(op_sign(self), result),
             ),
         ),
@@ -1026,7 +1062,8 @@ def special_i1e_loop(input):
     input : Tensor
 
     Gradients:
-        input: grad * where(self == 0, 0.5, special_i0e(self) - result / self - sign(self) * result)
+        input: grad * where(self == 0, 0.5, special_i0e(self) - result / where(self == 0, 1, self) - sign(self) *
+        result)
         result: auto_element_wise
     """
     return call_special_i1e_loop(input)
@@ -1040,18 +1077,23 @@ cdef class SpecialI1eAnyBackward0(Node):
     # Saves self and result: special_i1e_any need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase equal_of_self
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase result = unpack(self, 1)
+        equal_of_self = op_eq_scalar(self_, 0)
         set_grad_input(
             grad_inputs,
             0,
             op_mul_tensor(
                 grad,
                 op_where_scalar_tensor(
-                    op_eq_scalar(self_, 0),
+                    equal_of_self,
                     0.5,
                     op_sub_tensor_tensor(
-                        op_sub_tensor_tensor(op_special_i0e(self_), op_div_tensor_tensor(result, self_)),
+                        op_sub_tensor_tensor(
+                            op_special_i0e(self_),
+                            op_div_tensor_tensor(result, op_where_scalar_tensor(equal_of_self, 1, self_)),
+                        ),
                         op_mul_tensor(op_sign(self_), result),
                     ),
                 ),
@@ -1070,7 +1112,10 @@ cdef object tangents_special_i1e_any(tuple tangents, tuple given):    # auto_ele
             op_eq_scalar(self, 0),
             0.5,
             op_sub_tensor_tensor(
-                op_sub_tensor_tensor(op_special_i0e(self), op_div_tensor_tensor(result, self)),
+                op_sub_tensor_tensor(
+                    op_special_i0e(self),
+                    op_div_tensor_tensor(result, op_where_scalar_tensor(op_eq_scalar(self, 0), 1, self)),
+                ),
                 op_mul_tensor(op_sign(self), result),
             ),
         ),
@@ -1114,7 +1159,8 @@ def special_i1e_any(input):
     Raises: TypeError, ModuleNotFoundError
 
     Gradients:
-        input: grad * where(self == 0, 0.5, special_i0e(self) - result / self - sign(self) * result)
+        input: grad * where(self == 0, 0.5, special_i0e(self) - result / where(self == 0, 1, self) - sign(self) *
+        result)
         result: auto_element_wise
     """
     return call_special_i1e_any(input)

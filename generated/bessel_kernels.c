@@ -90,7 +90,7 @@ const gs_fused_kernel *const SPECIAL_I0E_LOOP_BACKWARD[1] = {
 /* ---- SPECIAL_I1_LOOP_BACKWARD */
 /* derivatives.yaml: special_i1_loop */
 
-/* self: grad * where(self == 0, 0.5, i0(self) - result / self) */
+/* self: grad * where(self == 0, 0.5, i0(self) - result / where(self == 0, 1, self)) */
 GS_CLONES static void special_i1_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -100,8 +100,9 @@ GS_CLONES static void special_i1_loop_backward_self_f(char **args, const double 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
+        const float test_1 = self[i] == 0.0f;
         const float i0_1 = gs_i0f(self[i]);
-        out[i] = grad[i] * (self[i] == 0.0f ? 0.5f : i0_1 - result[i] / self[i]);
+        out[i] = grad[i] * (test_1 ? 0.5f : i0_1 - result[i] / (test_1 ? 1.0f : self[i]));
     }
 }
 
@@ -114,8 +115,9 @@ GS_CLONES static void special_i1_loop_backward_self_d(char **args, const double 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
+        const double test_1 = self[i] == 0.0;
         const double i0_1 = gs_i0(self[i]);
-        out[i] = grad[i] * (self[i] == 0.0 ? 0.5 : i0_1 - result[i] / self[i]);
+        out[i] = grad[i] * (test_1 ? 0.5 : i0_1 - result[i] / (test_1 ? 1.0 : self[i]));
     }
 }
 
@@ -124,7 +126,7 @@ static const gs_fused_kernel special_i1_loop_backward_self = {
     .loops = {special_i1_loop_backward_self_f, special_i1_loop_backward_self_d},
     .n_inputs = 3,
     .n_scalars = 0,
-    .cost = 15,
+    .cost = 16,
     .inputs = {GS_GRAD | 0, GS_SAVED | 0, GS_SAVED | 1},
 };
 
@@ -135,7 +137,7 @@ const gs_fused_kernel *const SPECIAL_I1_LOOP_BACKWARD[1] = {
 /* ---- SPECIAL_I1E_LOOP_BACKWARD */
 /* derivatives.yaml: special_i1e_loop */
 
-/* self: grad * where(self == 0, 0.5, special_i0e(self) - result / self - sign(self) * result) */
+/* self: grad * where(self == 0, 0.5, special_i0e(self) - result / where(self == 0, 1, self) - sign(self) * result) */
 GS_CLONES static void special_i1e_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -145,8 +147,9 @@ GS_CLONES static void special_i1e_loop_backward_self_f(char **args, const double
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
+        const float test_1 = self[i] == 0.0f;
         const float i0e_1 = gs_i0ef(self[i]);
-        out[i] = grad[i] * (self[i] == 0.0f ? 0.5f : i0e_1 - result[i] / self[i] - (self[i] > 0.0f ? 1.0f : (self[i] < 0.0f ? -1.0f : 0.0f)) * result[i]);
+        out[i] = grad[i] * (test_1 ? 0.5f : i0e_1 - result[i] / (test_1 ? 1.0f : self[i]) - (self[i] > 0.0f ? 1.0f : (self[i] < 0.0f ? -1.0f : 0.0f)) * result[i]);
     }
 }
 
@@ -159,8 +162,9 @@ GS_CLONES static void special_i1e_loop_backward_self_d(char **args, const double
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
+        const double test_1 = self[i] == 0.0;
         const double i0e_1 = gs_i0e(self[i]);
-        out[i] = grad[i] * (self[i] == 0.0 ? 0.5 : i0e_1 - result[i] / self[i] - (self[i] > 0.0 ? 1.0 : (self[i] < 0.0 ? -1.0 : 0.0)) * result[i]);
+        out[i] = grad[i] * (test_1 ? 0.5 : i0e_1 - result[i] / (test_1 ? 1.0 : self[i]) - (self[i] > 0.0 ? 1.0 : (self[i] < 0.0 ? -1.0 : 0.0)) * result[i]);
     }
 }
 
@@ -169,7 +173,7 @@ static const gs_fused_kernel special_i1e_loop_backward_self = {
     .loops = {special_i1e_loop_backward_self_f, special_i1e_loop_backward_self_d},
     .n_inputs = 3,
     .n_scalars = 0,
-    .cost = 21,
+    .cost = 22,
     .inputs = {GS_GRAD | 0, GS_SAVED | 0, GS_SAVED | 1},
 };
 

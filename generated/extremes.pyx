@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_dim_tuple_or_none, as_input,
-    as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, by_parts, carry_transposed, check_real, connect_1,
-    end_op, ended, ended_composite, give_out, gradient, gradient_or_zeros, has_tangent_1, no_loop, Node, Overloads,
-    prepare_numeric, replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor,
-    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
-    unpack, value_of, watching, wrap, write_out_docstrings,
+    along_slices, array_of, as_bool, as_dim, as_dim_or_none, as_dim_tuple_or_none, as_input, as_tensor_operand,
+    BatchRule, begin_op, begin_replaceable_op, by_parts, carry_transposed, check_real, connect_1, end_op, ended,
+    ended_composite, give_out, gradient, gradient_or_zeros, has_tangent_1, no_loop, Node, Overloads, prepare_numeric,
+    replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.bounds cimport op_maximum_tensor, op_minimum_tensor
@@ -22,7 +22,7 @@ from gradsmith.runtime.calls.overloads import Overload
 from gradsmith.runtime.switches.return_types import return_type
 
 
-# ---- amax(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor
+# ---- amax(Tensor self, dim[]? dim=(), bool keepdim=False) -> Tensor
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax``."""
@@ -34,7 +34,7 @@ cdef class AmaxBackward0(Node):
         cdef TensorBase result = unpack(self, 1)
         cdef object dim = value_of(self, 0)
         cdef object keepdim = value_of(self, 1)
-        set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
+        set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, () if dim is None else dim, keepdim))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
@@ -44,7 +44,7 @@ cdef class AmaxBackward0(Node):
 cdef tuple tangents_amax(list gradients, tuple tangents, tuple given):    # transposed
     result, self, dim, keepdim = given
     grad, = gradients
-    return (amax_backward(grad, self, result, dim, keepdim),)
+    return (amax_backward(grad, self, result, () if dim is None else dim, keepdim),)
 
 cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("amax", (self, dim, keepdim), &batched_amax) if watching else 0
@@ -72,7 +72,7 @@ batched_amax = BatchRule(b"amax", along_slices, b"bD.", packed_amax, NULL, no_lo
 
 def call_amax(self, dim, keepdim):
     self = as_input(self, "amax")
-    dim = as_dim_tuple(dim, "amax", "dim", 2, self)
+    dim = as_dim_tuple_or_none(dim, "amax", "dim", 2, self)
     keepdim = as_bool(keepdim, "amax", "keepdim", 3)
     check_real(self, "amax")
     return op_amax(<TensorBase>self, dim, keepdim)
@@ -80,7 +80,7 @@ def call_amax(self, dim, keepdim):
 def amax(input, dim=(), keepdim=False, *, out=None):
     """Greatest element along dimensions; equal ones share the gradient.
 
-    ``amax(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor``
+    ``amax(Tensor self, dim[]? dim=(), bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -91,13 +91,13 @@ def amax(input, dim=(), keepdim=False, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: amax_backward(grad, self, result, dim, keepdim)
+        input: amax_backward(grad, self, result, [] if dim is None else dim, keepdim)
         result: transposed
     """
     return give_out("amax", out, call_amax(input, dim, keepdim))
 
 
-# ---- amin(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor
+# ---- amin(Tensor self, dim[]? dim=(), bool keepdim=False) -> Tensor
 
 cdef class AminBackward0(Node):
     """Backward of ``amin``."""
@@ -109,7 +109,7 @@ cdef class AminBackward0(Node):
         cdef TensorBase result = unpack(self, 1)
         cdef object dim = value_of(self, 0)
         cdef object keepdim = value_of(self, 1)
-        set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
+        set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, () if dim is None else dim, keepdim))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
@@ -119,7 +119,7 @@ cdef class AminBackward0(Node):
 cdef tuple tangents_amin(list gradients, tuple tangents, tuple given):    # transposed
     result, self, dim, keepdim = given
     grad, = gradients
-    return (amax_backward(grad, self, result, dim, keepdim),)
+    return (amax_backward(grad, self, result, () if dim is None else dim, keepdim),)
 
 cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("amin", (self, dim, keepdim), &batched_amin) if watching else 0
@@ -147,7 +147,7 @@ batched_amin = BatchRule(b"amin", along_slices, b"bD.", packed_amin, NULL, no_lo
 
 def call_amin(self, dim, keepdim):
     self = as_input(self, "amin")
-    dim = as_dim_tuple(dim, "amin", "dim", 2, self)
+    dim = as_dim_tuple_or_none(dim, "amin", "dim", 2, self)
     keepdim = as_bool(keepdim, "amin", "keepdim", 3)
     check_real(self, "amin")
     return op_amin(<TensorBase>self, dim, keepdim)
@@ -155,7 +155,7 @@ def call_amin(self, dim, keepdim):
 def amin(input, dim=(), keepdim=False, *, out=None):
     """Smallest element along dimensions; equal ones share the gradient.
 
-    ``amin(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor``
+    ``amin(Tensor self, dim[]? dim=(), bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -166,7 +166,7 @@ def amin(input, dim=(), keepdim=False, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: amax_backward(grad, self, result, dim, keepdim)
+        input: amax_backward(grad, self, result, [] if dim is None else dim, keepdim)
         result: transposed
     """
     return give_out("amin", out, call_amin(input, dim, keepdim))

@@ -246,14 +246,18 @@ cdef tuple op_linalg_lstsq(TensorBase self, TensorBase B, object rcond, object d
             self, right_columns_of_self_B, item_of(least_squares_part, 0), item_of(least_squares_part, 1), driver
         ),
         unless_driver(
-            of_matrices(item_of(least_squares_part, 1), self, 0) if prod_number(shape_of(B)[:-1]) > 0 else item_of(
+            of_matrices(item_of(least_squares_part, 1), self, 0) if prod_number(
+                shape_of(B)[:ndim_of(B) - 1]
+            ) > 0 else item_of(
                 op_least_squares(self, op_basic_index(self, np.s_[Ellipsis, :0]), rcond, "linalg.lstsq"), 1
             ),
             driver,
             "gels",
         ),
         unless_driver(
-            of_matrices(item_of(least_squares_part, 2), self, 1) if prod_number(shape_of(B)[:-1]) > 0 else item_of(
+            of_matrices(item_of(least_squares_part, 2), self, 1) if prod_number(
+                shape_of(B)[:ndim_of(B) - 1]
+            ) > 0 else item_of(
                 op_least_squares(self, op_basic_index(self, np.s_[Ellipsis, :0]), rcond, "linalg.lstsq"), 2
             ),
             driver,

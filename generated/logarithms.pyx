@@ -24,7 +24,7 @@ from gradsmith.generated.comparison cimport (
     op_bitwise_and_scalar, op_bitwise_and_tensor, op_bitwise_or_tensor, op_eq_scalar, op_eq_tensor, op_gt_scalar,
     op_le_scalar, op_lt_scalar, op_where_scalar_tensor,
 )
-from gradsmith.generated.division cimport op_div_tensor_tensor
+from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_tensor
 from gradsmith.generated.exponential cimport op_exp, op_log
 from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.unary cimport op_conj
@@ -973,14 +973,20 @@ batched_xlogy_scalar = BatchRule(
 
 cdef TensorBase op_xlogy_number(TensorBase self, object other):
     cdef int depth = begin_op("xlogy", (self, other), NULL) if watching else 0
-    cdef TensorBase result = op_xlogy_tensor(self, op_mul_scalar(op_add_scalar(zeros_like(self), 1), other))
+    cdef TensorBase result = op_xlogy_tensor(
+        self, op_mul_scalar(op_add_scalar(zeros_like(op_div_tensor_scalar(self, 1)), 1), other)
+    )
     return ended_composite(depth, result)
 
 cdef TensorBase inplace_xlogy_number(TensorBase self, object other):
     check_inplace("xlogy_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into(
-        "xlogy_", self, op_xlogy_tensor(original, op_mul_scalar(op_add_scalar(zeros_like(original), 1), other))
+        "xlogy_",
+        self,
+        op_xlogy_tensor(
+            original, op_mul_scalar(op_add_scalar(zeros_like(op_div_tensor_scalar(original, 1)), 1), other)
+        ),
     )
 
 def call_xlogy(self, other):

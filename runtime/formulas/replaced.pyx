@@ -15,6 +15,7 @@ from gradsmith.runtime.graph.tensor cimport array_of
 
 import numpy as np
 
+from gradsmith.runtime.arrays.array import element_of
 from gradsmith.runtime.arrays.functions.shapes import broadcast_shape
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import from_array
@@ -139,7 +140,7 @@ cpdef object summed_to_size(object self, object size):
 
 cpdef object padded(object self, object pad, object value):
     check_pad(self, pad)
-    value = np.array(value).astype(self.dtype).item()
+    value = element_of(value, self.dtype).item()
     if is_computed_alone(self, None) and self.is_contiguous():
         return from_array(padded_array(array_of(self), pad, value))
     result = self

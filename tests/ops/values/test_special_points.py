@@ -306,3 +306,16 @@ def test_mixed_derivatives_of_powers_of_zero():
     x, y = leaf([2.0, 4.0]), leaf([0.0, 0.0])
     (slope,) = grad((x**y).sum(), x, create_graph=True)
     assert grad(slope.sum(), y)[0].tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize("function", [gs.special.i1, gs.special.i1e, gs.special.bessel_j1])
+def test_second_derivatives_of_odd_bessel_functions_at_zero(function):
+    """Zero, as PyTorch has them: the quotient in the first derivative is not that of zeros."""
+    x = leaf([0.0, -0.0, 0.5])
+    (slope,) = grad(function(x).sum(), x, create_graph=True)
+    assert slope[:2].tolist() == [0.5, 0.5]
+    (curvature,) = grad(slope.sum(), x)
+    assert curvature[:2].tolist() == [0.0, 0.0]
+    h = 1e-6
+    (above,), (below,) = (grad(function(y := leaf([0.5 + step])).sum(), y) for step in (h, -h))
+    np.testing.assert_allclose(curvature[2].item(), (above - below).item() / (2 * h), rtol=1e-6)

@@ -312,3 +312,26 @@ def test_decompositions_of_empty_complex_matrices(op):
 def test_nothing_searched_in_empty_rows():
     assert gs.searchsorted(gs.zeros(0, 0), gs.zeros(0, 0)).shape == (0, 0)
     assert gs.searchsorted(gs.zeros(0, 3), gs.zeros(0, 2)).shape == (0, 2)
+
+
+def test_extremes_of_all_dimensions_by_none():
+    x = gs.tensor([[1.0, 4.0], [3.0, 2.0]], requires_grad=True)
+    assert gs.amax(x, None).item() == x.amax(dim=None).item() == 4.0
+    assert x.amin(dim=None, keepdim=True).tolist() == [[1.0]]
+    assert gs.autograd.grad(x.amin(None), x)[0].tolist() == [[1.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int64"])
+def test_the_number_of_xlogy_is_not_cut_to_the_size_of_integers(dtype):
+    x = gs.tensor([0, 3], dtype=dtype)
+    found = gs.xlogy(x, 300)
+    assert found.dtype == gs.float32
+    np.testing.assert_allclose(found.numpy(), [0, 3 * np.log(300)], rtol=1e-6)
+    assert gs.xlogy(x, -1).isnan().tolist() == [False, True]
+
+
+def test_padding_that_a_dtype_cannot_hold():
+    for x, value in ((gs.tensor([1, 3], dtype=gs.uint8), 300), (gs.ones(2, dtype=gs.float16), 1e6)):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
+            gs.nn.functional.pad(x, (1, 1), value=value)
+    assert gs.nn.functional.pad(gs.ones(1), (1, 0), value=float("inf")).tolist() == [float("inf"), 1.0]
