@@ -18,6 +18,9 @@ from gradsmith.numpy.arguments import (
     wrapped,
 )
 from gradsmith.numpy.moves import moved
+from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.tensors.factories.creation import ones_like as ones_like_of
+from gradsmith.runtime.tensors.factories.creation import zeros_like as zeros_like_of
 
 
 def array(
@@ -83,6 +86,9 @@ def full_like(
     device: Any = None,
 ) -> Any:  # fmt: skip
     x = as_tensor(a)
+    if shape is None and is_batched_tensor(x):
+        found = _like(np.zeros, x, dtype, None)
+        return found + as_tensor(fill_value, found.dtype) if is_tensor(fill_value) else found.fill_(fill_value)
     return full(tuple(x.shape) if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
 
 
@@ -105,8 +111,11 @@ def empty_like(
 
 
 def _like(made: Callable[..., Any], a: Any, dtype: Any, shape: Any) -> Any:
-    """Only the shape and dtype of `a` count."""
+    """Only the shape and dtype of `a` count, and in a `vmap` its slices, each of which can be written to."""
     x = as_tensor(a)
+    if shape is None and is_batched_tensor(x):
+        like = ones_like_of if made is np.ones else zeros_like_of
+        return like(x.detach(), dtype=x.dtype if dtype is None else np.dtype(dtype))
     return wrapped(made(tuple(x.shape) if shape is None else unwrapped(shape), x.dtype if dtype is None else dtype))
 
 

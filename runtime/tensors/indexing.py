@@ -21,6 +21,7 @@ from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.calls.inplace import refuse_repeated_elements
 from gradsmith.runtime.graph.tensor import TensorBase, from_array, from_shared_array
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.array_functions import is_in_function_of_arrays
 from gradsmith.runtime.tensors.index_errors import MASK_KINDS, explained, is_array, width
 
 _INTEGER_KINDS = frozenset(char for char in "ilq" if np.dtype(char) in (np.int32, np.int64))
@@ -133,6 +134,8 @@ def _as_source(tensor: Any, value: Any) -> Any:
         value = value.item()
     if isinstance(value, (bool, int, float, complex)):
         return from_array(_element(value, tensor.dtype))
+    if isinstance(value, (list, tuple)) and is_in_function_of_arrays() and _has_tensors(value):
+        return _joined(value, tensor.dtype)
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
         raise TypeError(
@@ -141,6 +144,25 @@ def _as_source(tensor: Any, value: Any) -> Any:
     if can_cast(array.dtype, tensor.dtype):
         return from_array(array.astype(tensor.dtype))
     return from_shared_array(array)  # which is refused where it is written
+
+
+def _has_tensors(value: Sequence[Any]) -> bool:
+    return any(
+        isinstance(part, TensorBase) or (isinstance(part, (list, tuple)) and _has_tensors(part)) for part in value
+    )
+
+
+def _joined(value: Sequence[Any], dtype: np.dtype[Any]) -> Any:
+    """A list of numbers and tensors, which keep their history."""
+    parts = []
+    for part in value:
+        if isinstance(part, (list, tuple)):
+            parts.append(_joined(part, dtype)[None])
+        elif isinstance(part, TensorBase):
+            parts.append(part[None])
+        else:
+            parts.append(from_array(np.asarray(part, dtype)[None]))
+    return upcalls.cat(parts, 0)
 
 
 def _element(value: complex, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
@@ -239,6 +261,8 @@ def _convert(part: Any) -> tuple[Any, bool]:
 def _convert_tensor(tensor: Any) -> tuple[Any, bool]:
     """A tensor goes on as it is: backward finds out whether it was changed in the meantime."""
     kind = tensor.dtype.char
+    if kind == "B" and is_in_function_of_arrays():
+        tensor, kind = tensor.to(np.dtype(np.int64)), "l"
     if kind in _INTEGER_KINDS and tensor.ndim:
         return tensor, False
     is_mask = kind in MASK_KINDS
@@ -256,6 +280,9 @@ def _convert_tensor(tensor: Any) -> tuple[Any, bool]:
 
 
 def _convert_array(array: np.ndarray[Any, Any]) -> tuple[Any, bool]:
+    """In PyTorch bytes are a mask; in a function of arrays they are numbers, as in NumPy."""
+    if array.dtype.char == "B" and is_in_function_of_arrays():
+        array = array.astype(np.int64)
     if array.dtype.char == "B":
         return (uint8_mask("indexing", array) if array.ndim else np.asarray(array != 0)), False
     if array.ndim == 0 and array.dtype.kind in "iu":

@@ -159,3 +159,61 @@ def test_polynomials_lose_zeros_ahead_and_differences_are_taken_in_the_common_dt
         [0.0, 0.0, 6.0, 5.0, 1.0]
     ]
     assert np.polysub(gs.tensor([1.0, 2.0]), gs.tensor([3], dtype=gs.uint8)).tolist() == [1.0, -1.0]
+
+
+# ---- arrays that are filled step by step
+
+
+def running(x: Any) -> Any:
+    out = np.zeros_like(x)
+    out[0] = x[0]
+    for n in range(1, len(x)):
+        out[n] = out[n - 1] * 0.5 + x[n] ** 2
+    return out
+
+
+def made_like(x: Any) -> Any:
+    out = np.full_like(x, 2.0) * np.ones_like(x)
+    out[1:3] = x[:2] ** 2
+    np.copyto(out, x**3, where=np.array([False, False, False, True]))
+    np.add.at(out, [0, 0], x[:2])
+    return out
+
+
+def of_a_list(x: Any) -> Any:
+    out = np.zeros_like(x)
+    out[:] = [x[0] ** 2, 2.0, x[1] * x[2], 7]
+    return out
+
+
+def of_bytes(x: Any) -> Any:
+    return x[np.array([0, 1, 1, 0], np.uint8)] ** 2 + x[np.array([3], np.uint8)]
+
+
+FILLED = [running, made_like, of_a_list, of_bytes]
+
+
+@pytest.mark.parametrize("function", FILLED)
+def test_gradients_of_what_is_filled(function: Any) -> None:
+    rows = np.random.default_rng(0).normal(size=(3, 4))
+    weights, h = np.array([1.0, -2.0, 0.5, 3.0]), 1e-6
+
+    def loss(x: Any) -> Any:
+        return np.sum(function(x) * weights)
+
+    expected = [[(loss(row + h * e) - loss(row - h * e)) / (2 * h) for e in np.eye(4)] for row in rows]
+    for n in range(3):
+        np.testing.assert_allclose(gs.grad(loss)(rows[n]), expected[n], rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(gs.vmap(gs.grad(loss))(rows), expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(gs.vmap(gs.func.jacfwd(loss))(rows), expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(gs.vmap(function)(rows), [function(row) for row in rows], rtol=1e-12)
+
+
+def test_bytes_are_numbers_in_functions_of_arrays_and_masks_beside_tensors() -> None:
+    x, labels = np.array([2.0, 3.0]), np.array([0, 1], np.uint8)
+    np.testing.assert_allclose(gs.grad(lambda x: np.sum(x[labels] ** 2))(x), [4.0, 6.0])
+    compiled = gs.compile(gs.grad(lambda x, labels: np.sum(x[labels] ** 2)))
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(x, labels), [4.0, 6.0])
+    with pytest.warns(UserWarning, match="uint8"):
+        assert gs.tensor(x)[gs.tensor(labels)].tolist() == [3.0]

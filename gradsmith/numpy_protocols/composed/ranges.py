@@ -8,6 +8,7 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, is_recorded
+from gradsmith.runtime.batching.batch import is_batched_tensor
 
 __all__ = [
     "angle", "diff", "full_like", "geomspace", "gradient", "linspace", "logspace", "ones_like", "partition", "round",
@@ -16,22 +17,27 @@ __all__ = [
 
 
 def zeros_like(a: Any = None, dtype: Any = None, order: str = "K", shape: Any = None, prototype: Any = None) -> Any:
-    return _like(a if prototype is None else prototype, dtype, shape, gs.zeros)
+    return _like(a if prototype is None else prototype, dtype, shape, gs.zeros, gs.zeros_like)
 
 
 def ones_like(a: Any, dtype: Any = None, order: str = "K", shape: Any = None) -> Any:
-    return _like(a, dtype, shape, gs.ones)
+    return _like(a, dtype, shape, gs.ones, gs.ones_like)
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", shape: Any = None) -> Any:
     if not is_recorded(fill_value):
         fill_value = fill_value.item() if isinstance(fill_value, np.generic) else fill_value
-    found = _like(a, dtype, shape, gs.zeros)
+    found = _like(a, dtype, shape, gs.zeros, gs.zeros_like)
+    if is_batched_tensor(found):
+        return found.fill_(fill_value) if not is_recorded(fill_value) else found + as_tensor(fill_value).to(found.dtype)
     return as_tensor(fill_value).to(found.dtype).broadcast_to(tuple(found.shape)).clone()
 
 
-def _like(a: Any, dtype: Any, shape: Any, make: Any) -> Any:
+def _like(a: Any, dtype: Any, shape: Any, make: Any, make_like: Any) -> Any:
+    """In a `vmap` of the same slices, so that what differs from slice to slice can be written to it."""
     tensor = as_tensor(a)
+    if shape is None and is_batched_tensor(tensor):
+        return make_like(tensor.detach(), dtype=tensor.dtype if dtype is None else np.dtype(dtype))
     sizes = tuple(tensor.shape) if shape is None else tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     return make(sizes, dtype=tensor.dtype if dtype is None else np.dtype(dtype), device=tensor.device)
 
