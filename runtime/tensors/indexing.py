@@ -17,7 +17,8 @@ from gradsmith.runtime.arrays.dtypes import can_cast
 from gradsmith.runtime.arrays.masks import uint8_mask, warn_of_uint8_mask
 from gradsmith.runtime.arrays.separate_arrays import separate
 from gradsmith.runtime.arrays.warning_place import warn_caller
-from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
+from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.calls.inplace import refuse_repeated_elements
 from gradsmith.runtime.graph.tensor import TensorBase, from_array, from_shared_array
 from gradsmith.runtime.switches import upcalls
@@ -70,7 +71,52 @@ def _set_places(tensor: Any, index: tuple[Any, ...], is_basic: bool, value: Any)
         part, arrays = _split(tensor, index)
         if isinstance(value, TensorBase) and value.numel() == 1 and _is_one_mask(arrays):
             source = source.clone()  # one number, which is read before anything is written
+        if is_in_function_of_arrays() and _is_recorded(source) and _names_twice(arrays, part.shape):
+            arrays, source = _last_of_each(part, arrays, source)
         upcalls.index_put_(part, arrays, source)
+
+
+def _is_recorded(source: Any) -> bool:
+    return source.numel() > 1 and bool(source.requires_grad or all_tangents(source) or is_batched_tensor(source))
+
+
+def _names_twice(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
+    """Do arrays of integers whose values are known name a place twice? In NumPy the last value stays there, and has the
+    gradient; the op sends it to all of them, as PyTorch's does."""
+    if Ellipsis in [part for part in index if not is_array(part)]:
+        index = _without_ellipsis(index, len(shape))
+    arrays, sizes = [], []
+    for part, size in zip(index, shape):
+        if not is_array(part):
+            continue
+        if part.dtype.kind == "b" or (isinstance(part, TensorBase) and (is_batched_tensor(part) or is_tracing())):
+            return False  # what a mask names is named once
+        arrays.append(part.numpy(force=True) if isinstance(part, TensorBase) else part)
+        sizes.append(size)
+    found = arrays[0] if len(arrays) == 1 else np.broadcast(*arrays)
+    if found.size < 2:
+        return False
+    if found.size < 50 and len(arrays) == 1:
+        return len({place % (sizes[0] or 1) for place in found.ravel().tolist()}) < found.size
+    order = np.arange(found.size).reshape(found.shape)
+    last, places = np.empty(sizes, np.intp), tuple(arrays)
+    last[places] = order
+    return bool((last[places] != order).any())
+
+
+def _without_ellipsis(index: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
+    place = next(n for n, part in enumerate(index) if part is Ellipsis)
+    return (*index[:place], *[slice(None)] * (ndim - len(index) + 1), *index[place + 1 :])
+
+
+def _last_of_each(part: Any, index: tuple[Any, ...], source: Any) -> tuple[tuple[Any, ...], Any]:
+    """The places that an index names, each once, and what is written there last."""
+    arrays = tuple(one.numpy(force=True) if isinstance(one, TensorBase) else one for one in index)
+    named = np.arange(part.numel()).reshape(tuple(part.shape))[arrays]
+    places, at = np.unique(named.reshape(-1)[::-1], return_index=True)
+    values = source.expand(named.shape).reshape(-1)
+    kept = upcalls.index(values, (named.size - 1 - at,))
+    return tuple(np.unravel_index(places, tuple(part.shape))), kept
 
 
 def _set_all_or_none(tensor: Any, everything: bool, value: Any) -> None:

@@ -190,7 +190,18 @@ def of_bytes(x: Any) -> Any:
     return x[np.array([0, 1, 1, 0], np.uint8)] ** 2 + x[np.array([3], np.uint8)]
 
 
-FILLED = [running, made_like, of_a_list, of_bytes]
+def written_twice(x: Any) -> Any:
+    """Of values at one place the last one stays, and has the gradient."""
+    out = x * 2.0
+    out[[0, -4, 1]] = x[1:] ** 2
+    grid = np.outer(x, x)
+    grid[[0, 1, 0], [1, 2, 1]] = x[:3] ** 2
+    grid[:, [3, 3]] = np.stack([x, x * 5.0], 1)
+    grid[..., [2, 2], :][:] = 0.0
+    return out + grid.sum(axis=0)
+
+
+FILLED = [running, made_like, of_a_list, of_bytes, written_twice]
 
 
 @pytest.mark.parametrize("function", FILLED)
