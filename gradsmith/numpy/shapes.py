@@ -235,6 +235,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         values = kwargs.pop("constant_values", 0)
         if kwargs:
             raise ValueError(f"unsupported keyword arguments for mode 'constant': {set(kwargs)}")
+        if type(values) in (int, float) and x.ndim and x.dtype.kind in "fc" and not isinstance(pad_width, dict):
+            widths = np.broadcast_to(np.asarray(unwrapped(pad_width)), (x.ndim, 2)).tolist()
+            return generated.pad(x, widths, "constant", constant_values=values)
         return moved(lambda a, b: np.pad(a, unwrapped(pad_width), constant_values=b), x, as_tensor(values, x.dtype))
     if mode in ("edge", "wrap", "empty") or (mode in ("reflect", "symmetric") and kwargs.get("reflect_type") != "odd"):
         kind = "edge" if mode == "empty" else mode

@@ -368,3 +368,15 @@ def test_edges(case):
 
 def test_halves_are_rounded_to_many_digits():
     assert gnp.round(gs.tensor([3.3, 700.0], dtype=gs.float16), 6).tolist() == [3.30078125, 700.0]
+
+
+@pytest.mark.parametrize("widths", [1, 0, (1, 2), ((1, 2), (0, 3)), [[1, 2]], np.array([1, 2])])
+@pytest.mark.parametrize("value", [0, 2.5, np.float32(3)])
+def test_padding_with_a_number(widths, value):
+    rows = np.arange(6.0).reshape(2, 3)
+    for array in (rows, rows.astype(np.int32), rows * 1j, np.zeros((0, 3)), rows.astype(np.float32)):
+        expected = np.pad(array, widths, constant_values=value)
+        found = gnp.pad(array, widths, constant_values=value)
+        assert found.dtype == expected.dtype and found.shape == expected.shape
+        np.testing.assert_array_equal(found.numpy(), expected)
+    assert gnp.pad(3.0, 0).item() == 3.0
