@@ -93,7 +93,7 @@ def _names_twice(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
             return False  # what a mask names is named once
         arrays.append(part.numpy(force=True) if isinstance(part, TensorBase) else part)
         sizes.append(size)
-    found = arrays[0] if len(arrays) == 1 else np.broadcast(*arrays)
+    found: Any = arrays[0] if len(arrays) == 1 else np.broadcast(*arrays)
     if found.size < 2:
         return False
     if found.size < 50 and len(arrays) == 1:
@@ -205,7 +205,7 @@ def _joined(value: Sequence[Any], dtype: np.dtype[Any]) -> Any:
         if isinstance(part, (list, tuple)):
             parts.append(_joined(part, dtype)[None])
         elif isinstance(part, TensorBase):
-            parts.append(part[None])
+            parts.append(upcalls.unsqueeze(part, 0))
         else:
             parts.append(from_array(np.asarray(part, dtype)[None]))
     return upcalls.cat(parts, 0)

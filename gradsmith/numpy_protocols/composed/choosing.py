@@ -123,7 +123,7 @@ def _taken(tensor: Any, indices: Any, axis: int, mode: str) -> Any:
     size = tensor.shape[axis]
     if mode != "raise":
         indices = indices % size if mode == "wrap" else indices.clamp(0, size - 1)
-    return tensor[(*(slice(None),) * axis, indices)]
+    return tensor[(slice(None),) * axis + (indices,)]
 
 
 def _checked(places: Any, size: int, mode: str) -> Any:

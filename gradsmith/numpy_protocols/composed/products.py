@@ -120,7 +120,8 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    return gs.convolve(*[one.reshape(1) if one.ndim == 0 else one for one in _pair(a, v)], mode=mode)
+    first, second = (one.reshape(1) if one.ndim == 0 else one for one in _pair(a, v))
+    return gs.convolve(first, second, mode=mode)
 
 
 def linalg_cross(x1: Any, x2: Any, axis: int = -1) -> Any:

@@ -177,6 +177,8 @@ cpdef object flip_of(object a, object dims):
     cdef int count = read_axes(dims, cnp.PyArray_NDIM(a), axes)
     cdef list parts = [FORWARD] * cnp.PyArray_NDIM(a)
     cdef int i
+    if not parts or not count:      # a tensor without dimensions takes 0 for one
+        return clone_of(a)
     for i in range(count):
         parts[axes[i]] = BACKWARD
-    return clone_of(a[tuple(parts)] if count else a)
+    return clone_of(a[tuple(parts)])

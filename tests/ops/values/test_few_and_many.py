@@ -57,6 +57,7 @@ def test_reversed_order(shape):
     for count in range(len(shape) + 1):
         dims = tuple(range(count))
         np.testing.assert_array_equal(gs.flip(gs.from_numpy(array), dims).numpy(), np.flip(array, dims))
+    assert shape or gs.flip(gs.from_numpy(array), (0,)).item() == array
     result = gs.flip(gs.from_numpy(array), ())
     assert not len(shape) or not np.shares_memory(result.numpy(), array)
 
