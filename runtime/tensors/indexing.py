@@ -97,7 +97,8 @@ def _names_twice(index: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
     if found.size < 2:
         return False
     if found.size < 50 and len(arrays) == 1:
-        return len({place % (sizes[0] or 1) for place in found.ravel().tolist()}) < found.size
+        distinct = {place % (sizes[0] or 1) for place in found.ravel().tolist()}
+        return len(distinct) < int(found.size)
     order = np.arange(found.size).reshape(found.shape)
     last, places = np.empty(sizes, np.intp), tuple(arrays)
     last[places] = order

@@ -314,7 +314,8 @@ cdef object added(object places, object size, object array):
         return np.asarray(places * size + array)
     except ValueError:
         raise IndexError(
-            f"shape mismatch: indexing tensors of sizes {list(places.shape)} and {list(array.shape)} do not broadcast"
+            "shape mismatch: indexing tensors could not be broadcast together with shapes "
+            f"{list(places.shape)}, {list(array.shape)}"
         ) from None
 
 
