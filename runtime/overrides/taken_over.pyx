@@ -36,10 +36,22 @@ cdef extern from *:
         return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||
                type == Py_TYPE(Py_None);
     }
+
+    /* PyTorch's own tensors say what PyTorch's functions do with them, not what ours do. */
+    static int gs_is_of_pytorch(PyTypeObject *type) {
+        PyObject *bases = type->tp_mro;
+        for (Py_ssize_t i = 0; bases != NULL && i < PyTuple_GET_SIZE(bases); i++) {
+            if (strcmp(((PyTypeObject *)PyTuple_GET_ITEM(bases, i))->tp_name, "torch._C.TensorBase") == 0) {
+                return 1;
+            }
+        }
+        return 0;
+    }
     """
     int gs_asks_nobody
     int gs_open_modes
     bint gs_is_number_or_text(PyTypeObject *type) noexcept
+    bint gs_is_of_pytorch(PyTypeObject *type) noexcept
 
 cdef extern from "Python.h":
     PyTypeObject *Py_TYPE(PyObject *) noexcept
@@ -77,7 +89,9 @@ cdef bint takes_over(PyObject *value) noexcept:
     if gs_is_number_or_text(type_) or type_ == <PyTypeObject *>tensor_type:
         return False
     method = _PyType_Lookup(type_, "__torch_function__")
-    return method != NULL and method != <PyObject *>_disabled_torch_function_impl
+    if method == NULL or method == <PyObject *>_disabled_torch_function_impl:
+        return False
+    return not gs_is_of_pytorch(type_)
 
 
 cdef bint is_taken_over(PyObject *const *args, Py_ssize_t n) except -1:
@@ -216,11 +230,13 @@ def torch_function_of_tensors(cls, func, types, args=(), kwargs=None):
 
 
 cdef object by_tensors(object cls, object function, tuple types, tuple args, dict kwargs):
+    if cls is tensor_type or gs_asks_nobody:    # PyTorch's functions ask, which would ask again and again
+        return NotImplemented
     for type_ in types:
         if not issubclass(cls, type_):
             return NotImplemented
     result = asking_nobody(function, args, kwargs)
-    return result if cls is tensor_type or function in results_as_they_are else of_class(result, cls)
+    return result if function in results_as_they_are else of_class(result, cls)
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):

@@ -301,6 +301,32 @@ def test_the_first_call_asks_already():
     assert printed == ["5 5 5 5"]
 
 
+def test_foreign_functions_that_ask_a_class_are_refused():
+    """As PyTorch's do, which see the method: a result of theirs would ask again, and so on."""
+
+    def foreign(*args):
+        return type(args[0]).__torch_function__(foreign, (type(args[0]),), args)
+
+    assert foreign(gs.ones(1)) is NotImplemented and foreign(gs.ones(1).as_subclass(Plain)) is NotImplemented
+
+
+def test_tensors_of_pytorch_are_not_asked():
+    torch = pytest.importorskip("torch")
+    for x in (gs.ones(2), gs.ones(2).as_subclass(Plain)):
+        y = torch.ones(2)
+        for call in (
+            lambda x, y: x + y,
+            lambda x, y: y + x,
+            gs.add,
+            torch.add,
+            lambda x, y: x.mul(y),
+            lambda x, y: gs.exp(y),
+        ):
+            with pytest.raises(TypeError):
+                call(x, y)
+        assert gs.tensor(y).tolist() == gs.from_dlpack(y).tolist() == [1, 1]
+
+
 def test_nothing_is_loaded_or_slowed_before():
     printed = in_new_process("""
         import sys, gradsmith as gs
