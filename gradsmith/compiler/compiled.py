@@ -201,7 +201,7 @@ class Compiled:
 
     def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         try:
-            traced = self._trace(leaves, spec)
+            traced, attributes = self._trace(leaves, spec)
         except TraceError as error:
             if self.options.on_escape != "eager":
                 raise
@@ -210,6 +210,7 @@ class Compiled:
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
         try:
+            traced.attributes = attributes.read(traced.trace.captured.values())
             return self._planned(traced, key, leaves, spec)
         except BaseException:
             traced.trace.restore()
@@ -217,7 +218,7 @@ class Compiled:
         finally:
             traced.trace.release()
 
-    def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> Traced:
+    def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Traced, Attributes]:
         caller = Caller(_name_of(self.function), line_of_user)
         attributes = Attributes(self.captured.objects(), caller)
 
@@ -226,13 +227,12 @@ class Compiled:
             attributes.write(found)
             return found
 
+        guards = self.options.on_escape == "guard"
         try:
-            traced = trace_call(function, caller, leaves, spec, self.options.on_escape == "guard", Planner())
+            return trace_call(function, caller, leaves, spec, guards, Planner()), attributes
         except BaseException:
             attributes.restore()
             raise
-        traced.attributes = attributes.read(traced.trace.captured.values())
-        return traced
 
     def _planned(self, traced: Traced, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         """The results of a traced run, with a program for the calls to come."""

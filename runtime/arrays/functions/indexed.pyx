@@ -491,7 +491,9 @@ cdef object index_of_slices(object a, int axis, object index, object src):
     for i in range(a.ndim):
         if i != axis and (cnp.PyArray_STRIDE(index, i) or cnp.PyArray_DIM(index, i) != cnp.PyArray_DIM(a, i)):
             return None
-    if cnp.PyArray_SIZE(index) == 0 or is_meta(<PyObject *>a) or index.dtype.kind != "i":
+    if cnp.PyArray_SIZE(index) == 0 or is_meta(<PyObject *>a):
+        return None
+    if cnp.PyArray_TYPE(index) not in (cnp.NPY_INT32, cnp.NPY_INT64):
         return None
     vector = int64_index(index[(0,) * axis + (slice(None),) + (0,) * (a.ndim - axis - 1)])
     return vector if is_within(vector, 0, cnp.PyArray_DIM(a, axis), &wrong) else None

@@ -96,7 +96,7 @@ def test_the_smallest_step_that_gives_the_same_is_named():
         "`self >= result` is `self >= min` in "
     )
     assert equal_in("dot")["mT(grad) * conj(tensor)"].because.startswith("`mT(grad)` is `grad` in ")
-    cut = equal_in("amax")["amax_backward(grad, self, detach(result), dim, keepdim)"]
+    cut = equal_in("max")["amax_backward(grad, self, detach(result), (), False)"]
     assert cut.because.startswith("no gradient of the gradient arrives at `result` through `amax_backward(")
 
 

@@ -56,7 +56,7 @@ def test_index_and_its_transpose(index, dtype):
     ("index", "message"),
     [((np.array([3]),), "index 3 is out of bounds for dimension 0 with size 3"),
      ((slice(None), np.array([-5])), "index -5 is out of bounds for dimension 1 with size 4"),
-     ((np.array([0, 1]), np.array([0, 1, 2])), r"sizes \[2\] and \[3\] do not broadcast"),
+     ((np.array([0, 1]), np.array([0, 1, 2])), r"could not be broadcast together with shapes \[2\], \[3\]"),
      ((np.array([0]), slice(None), slice(None)), "too many indices")],
 )  # fmt: skip
 def test_index_out_of_bounds(index, message):
