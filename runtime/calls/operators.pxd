@@ -1,5 +1,6 @@
 """What the operators of tensors compute with, and what they leave to the other operand."""
 from gradsmith.runtime.calls.arguments cimport is_plain_operand, is_tensor
+from gradsmith.runtime.switches.array_functions cimport is_called_of_arrays, tensors_have_methods
 
 # Lists and tuples are operands, but not those of a class that defines its own side of the operator, `partner`: Python
 # asks it next.
@@ -10,8 +11,11 @@ cdef inline bint computes_with(object value, str partner) except -1:
 
 cdef bint is_number(object value) noexcept
 
-# Does `@` join two dtypes in a function of arrays, where it promotes them as NumPy does? PyTorch's refuses them.
-cdef bint joins_dtypes(object left, object right) except -1
+cdef object dtype_of(object operand)
+
+cdef inline bint joins_dtypes(object left, object right) except -1:
+    """Does `@` join two dtypes in a function of arrays, where it promotes them as NumPy does? PyTorch's refuses them."""
+    return tensors_have_methods and is_called_of_arrays() and dtype_of(left) is not dtype_of(right)
 
 cdef object product_by_numpy(object left, object right)
 

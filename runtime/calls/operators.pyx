@@ -3,7 +3,6 @@ import numpy as np
 
 from gradsmith.runtime.calls.arguments cimport is_operand
 from gradsmith.runtime.graph.size cimport is_size
-from gradsmith.runtime.switches.array_functions cimport is_called_of_arrays
 
 cdef tuple LISTS = (list, tuple)
 cdef tuple NUMBERS = (int, float, complex, np.generic)
@@ -20,10 +19,6 @@ cdef bint defines_own(object value, str partner) except -1:
         return False
     inherited = getattr(list if isinstance(value, list) else tuple, partner, None)
     return getattr(own, partner, None) is not inherited
-
-
-cdef bint joins_dtypes(object left, object right) except -1:
-    return is_called_of_arrays() and dtype_of(left) is not dtype_of(right)
 
 
 cdef object dtype_of(object operand):

@@ -17,7 +17,7 @@ cdef extern from *:
     int gs_array_functions      # how many this thread is in
 
 
-cdef bint tensors_have_methods = False      # those with NumPy's meanings, which the class gets when they are first needed
+tensors_have_methods = False
 
 
 cpdef object call_of_arrays(object function, tuple args, dict kwargs):

@@ -6,17 +6,16 @@
 
 GS_HIDDEN_BEGIN
 
-/* c = a @ b, or c -= a @ b, or c += a @ b, with a (m, k) and b (k, n), of NPY_FLOAT32 or NPY_FLOAT64; strides in elements, columns of c
- * have unit stride and each operand has a unit stride in one of its directions. */
+/* c = a @ b, or c -= a @ b, or c += a @ b, with a (m, k) and b (k, n), of NPY_FLOAT32 or NPY_FLOAT64; strides in elements,
+ * columns of c have unit stride and each operand has a unit stride in one of its directions. */
 typedef struct {
     int type;
     const char *a, *b;
     char *c;
     npy_intp m, k, n;
     npy_intp a_row, a_column, b_row, b_column, c_row;
-    int subtracts;
+    int subtracts, adds;
     const char *bias; /* n elements that are added to each row of c, or NULL */
-    int adds;
 } gs_gemm_job;
 
 /* Can this processor, and this build, do it at all? */

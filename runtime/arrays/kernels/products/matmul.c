@@ -14,6 +14,7 @@
 #include "support/loops.h"
 #include "support/meta.h"
 #include "support/promotion.h"
+#include "support/simd.h"
 #include "threads/thread_pool.h"
 
 /* Multiplications in a product from which on BLAS may use threads of its own, so that ours had better not. */
@@ -146,12 +147,19 @@ run_row_by_row(const product *p)
 
 static gs_matmul_backend backend = GS_MATMUL_AUTO;
 
-static gs_gemm_job
+/* Sizes of elements are powers of two. Divisions would take as long as a small product. */
+static inline int
+shift_for(npy_intp size)
+{
+    return size == 4 ? 2 : size == 8 ? 3 : size == 2 ? 1 : size == 16 ? 4 : 0;
+}
+
+GS_INLINE gs_gemm_job
 in_elements(const product *p)
 {
-    npy_intp s = p->size;
-    return (gs_gemm_job){p->type,      p->a,            p->b,         p->c,            p->m,        p->k, p->n,
-                         p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s, 0, p->bias};
+    int n = shift_for(p->size);
+    return (gs_gemm_job){p->type,       p->a,             p->b,          p->c,             p->m,          p->k, p->n,
+                         p->a_row >> n, p->a_column >> n, p->b_row >> n, p->b_column >> n, p->c_row >> n, 0, 0, p->bias};
 }
 
 static int
@@ -161,12 +169,12 @@ run_own(const product *p)
     return gs_gemm(&job);
 }
 
-static int
+GS_INLINE int
 is_small(const product *p)
 {
     return p->m <= GS_SMALL && p->k <= GS_SMALL && p->n <= GS_SMALL &&
            (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) &&
-           (p->a_row | p->a_column | p->b_row | p->b_column) % p->size == 0;
+           ((p->a_row | p->a_column | p->b_row | p->b_column) & (p->size - 1)) == 0;
 }
 
 gs_matmul_backend
@@ -200,7 +208,7 @@ has_own_layout(const product *p)
 {
     npy_intp s = p->size;
     return (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) &&
-           (p->a_row | p->a_column | p->b_row | p->b_column) % s == 0 && (p->a_row == s || p->a_column == s) &&
+           ((p->a_row | p->a_column | p->b_row | p->b_column) & (s - 1)) == 0 && (p->a_row == s || p->a_column == s) &&
            (p->b_row == s || p->b_column == s);
 }
 
@@ -248,7 +256,7 @@ run_blas(const product *p)
 }
 
 /* -1 with MemoryError on failure. */
-static int
+GS_INLINE int
 gemm(const product *p)
 {
     if (is_empty(p) || run_as_vectors(p) || run_row_by_row(p)) {
