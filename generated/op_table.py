@@ -7648,7 +7648,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_view=False,
         is_composite=False,
         nondifferentiable="",
-        doc="The most frequent element along a dimension, the smallest one of several, and its last place.",
+        doc="The most frequent element along a dimension, the smallest one of several, and its last place. A NaN is taken only where it comes first and no number is there twice.",
         subgradient="one for the element that was chosen, zero for its equals",
         points=(
             Point({"self": "[1.0, 1.0, 0.0]"}, {"self": "[0.0, 1.0, 0.0]"}),

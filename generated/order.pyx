@@ -757,7 +757,8 @@ def call_mode(self, dim, keepdim):
     return ModeResult._make(op_mode(<TensorBase>self, dim, keepdim))
 
 def mode(input, dim=-1, keepdim=False, *, out=None):
-    """The most frequent element along a dimension, the smallest one of several, and its last place.
+    """The most frequent element along a dimension, the smallest one of several, and its last place. A NaN is taken only
+    where it comes first and no number is there twice.
 
     ``mode(Tensor self, dim dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)``
 

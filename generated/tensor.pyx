@@ -1347,7 +1347,8 @@ cdef class Tensor(PlainMethods):
         return lazy_order.method_bind_nanmedian((self, *args), kwargs)
 
     def mode(self, dim=-1, keepdim=False, *, axis=None, keepdims=None):
-        """The most frequent element along a dimension, the smallest one of several, and its last place."""
+        """The most frequent element along a dimension, the smallest one of several, and its last place. A NaN is taken
+        only where it comes first and no number is there twice."""
         return lazy_order.call_mode(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
 
     def quantile(self, q, dim=None, keepdim=False, *, interpolation="linear", axis=None, keepdims=None):

@@ -104,6 +104,9 @@ def mode(x: Array, dim: int = -1, keepdim: bool = False) -> Pair:
 
 
 def _mode(row: list[Any]) -> int:
+    """Its place. A NaN is taken where it comes first and no number is there twice."""
+    if row[0] != row[0] and max((row.count(value) for value in row if value == value), default=0) < 2:
+        return 0
     order = [row[place] for place in _order(np.array(row), False)]
     best = min(order, key=lambda value: -row.count(value) if value == value else -1)
     return len(row) - 1 - row[::-1].index(best)
