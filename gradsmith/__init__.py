@@ -39,7 +39,7 @@ from gradsmith.generated import __all__ as _ops
 from gradsmith.names.absent import mark_absent as _mark_absent
 from gradsmith.names.element_by_element import add_methods as _add_methods
 from gradsmith.names.finder import install as _install_finder
-from gradsmith.names.protocols import ask_classes as _ask_classes
+from gradsmith.names.protocols import support_overrides as _support_overrides
 from gradsmith.runtime.arrays.array import (
     empty_cache,
     get_cache_limit,
@@ -411,7 +411,7 @@ device.__module__ = __name__
 
 _add_methods(Tensor)  # noqa: F405
 _mark_absent(Tensor)  # noqa: F405
-_ask_classes(Tensor)  # noqa: F405
+_support_overrides(Tensor)  # noqa: F405
 _install_finder()
 
 # Indexes like None: a dimension of size one.

@@ -84,7 +84,7 @@ class Attributes:
                     f"{type(table.owner).__name__}, {why_not}"
                 )
             if old is _MISSING or why_not is not None:
-                continue  # what reads it outside is told to return it
+                continue  # reading it outside of the program raises an error that says to return it
             pairs.append((old, value.detach()))
             table.names[name] = old
         if pairs:
@@ -116,7 +116,7 @@ class Attributes:
                     del table.names[name]
 
     def _expect_unseen(self, written: list[Tensor], found: Any) -> None:
-        """What is returned must not show the memory that is written after it was computed."""
+        """Refuse results that share memory with an attribute, which is overwritten before the caller sees them."""
         for one in pytree.flatten(found)[0]:
             if not isinstance(one, Tensor):
                 continue

@@ -1,10 +1,10 @@
-"""Protocols of PyTorch for classes over Tensor: ``__torch_function__``, and the one that is not asked."""
+"""PyTorch's protocols for subclasses of Tensor: ``__torch_function__``; ``__torch_dispatch__`` is not called."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gradsmith.runtime.overrides.taken_over import (
+from gradsmith.runtime.overrides.dispatch import (
     _disabled_torch_function_impl,
     has_started,
     set_tensor_class,
@@ -12,17 +12,17 @@ from gradsmith.runtime.overrides.taken_over import (
 from gradsmith.runtime.switches import upcalls
 
 
-def ask_classes(cls: Any) -> None:
-    """Let functions and methods ask the classes over `cls`, the class of tensors, from when these are made."""
+def support_overrides(cls: Any) -> None:
+    """Make subclasses of `cls`, the class of tensors, able to override functions from when they are defined."""
 
     def __init_subclass__(made: Any, /, **options: Any) -> None:
         super(cls, made).__init_subclass__(**options)
         if "__torch_dispatch__" in vars(made) and vars(made)["__torch_dispatch__"] is not _disabled_torch_function_impl:
             _warn(made)
         if made.__torch_function__ is not _disabled_torch_function_impl:
-            upcalls.ask_class(made)
+            upcalls.make_class_overridable(made)
         elif has_started():
-            upcalls.ask_in_operators(made)
+            upcalls.make_operators_overridable(made)
 
     set_tensor_class(cls)
     cls.__init_subclass__ = classmethod(__init_subclass__)

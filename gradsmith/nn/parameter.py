@@ -7,7 +7,7 @@ from typing import Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import float16, float32, float64
-from gradsmith.runtime.overrides.taken_over import _disabled_torch_function_impl
+from gradsmith.runtime.overrides.dispatch import _disabled_torch_function_impl
 from gradsmith.runtime.tensors.factories.creation import empty
 
 __all__ = [

@@ -122,7 +122,8 @@ cdef class Batch:
             return self.level.call.escape(what)
         return self.level.call.error(
             f"{what} is not possible for a tensor that differs from slice to slice. It looks like you're attempting to use "
-            "a Tensor in some data-dependent control flow, and Python code can take one way only: use where() and the like in the place of `if`, or leave this part out of the function"
+            "a Tensor in some data-dependent control flow, and Python code can take one way only: use where() and the like "
+            "in the place of `if`, or leave this part out of the function"
         )
 
 

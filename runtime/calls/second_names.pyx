@@ -15,8 +15,8 @@ import importlib
 from types import BuiltinFunctionType
 
 from gradsmith.runtime.calls.older_forms cimport OlderForm, call_of_today, fast_call, older_form
-from gradsmith.runtime.overrides.replaced cimport PyCFunction, PyCFunctionObject, Replaced, asking
-from gradsmith.runtime.overrides.taken_over cimport handed_over, is_taken_over, overriding, start
+from gradsmith.runtime.overrides.replaced cimport PyCFunction, PyCFunctionObject, Replaced, overridable
+from gradsmith.runtime.overrides.dispatch cimport dispatched, is_overridden, overriding, start
 
 cdef extern from "Python.h":
     const int METH_FASTCALL
@@ -68,7 +68,7 @@ cdef int take_second_names(dict module) except -1:
 cdef object replacement(object function):
     cdef int flags = (<PyCFunctionObject *>function).m_ml.ml_flags
     if flags == METH_VARARGS | METH_KEYWORDS:
-        return asking(function)
+        return overridable(function)
     if flags != METH_FASTCALL | METH_KEYWORDS:
         return function
     cdef Parameters p = Parameters.__new__(Parameters)
@@ -121,8 +121,8 @@ cdef int read_names(Parameters p) except -1:
 
 cdef PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
     cdef PyObject *result
-    if overriding and is_taken_over(args, given + count(names)):
-        return handed(<Parameters>self, args, given, names)
+    if overriding and is_overridden(args, given + count(names)):
+        return dispatch_call(<Parameters>self, args, given, names)
     if names != NULL:
         return call_by_names(<Parameters>self, args, given, <tuple>names)
     result = (<Parameters>self).own_call((<Parameters>self).own_self, args, given, NULL)
@@ -135,9 +135,9 @@ cdef inline Py_ssize_t count(PyObject *names) noexcept:
     return 0 if names == NULL else len(<tuple>names)
 
 
-cdef PyObject *handed(Parameters p, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
-    """What those give who take the call over; see taken_over.pyx."""
-    result = handed_over(<object>p.replacement, args, given, names)
+cdef PyObject *dispatch_call(Parameters p, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
+    """The result of an override; see dispatch.pyx."""
+    result = dispatched(<object>p.replacement, args, given, names)
     Py_INCREF(result)
     return <PyObject *>result
 
@@ -205,19 +205,19 @@ cdef tuple with_first_names(Parameters p, tuple names, Py_ssize_t given):
 
 
 cdef PyObject *call_that_failed(Parameters p, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
-    """What the class of an argument gives, or the call as NumPy or an older PyTorch means it; otherwise its error."""
+    """The result of an override, or of the call as NumPy or an older PyTorch means it; otherwise the error."""
     cdef PyObject *error
     cdef PyObject *value
     cdef PyObject *traceback
     if not PyErr_ExceptionMatches(TypeError):
         return NULL
     PyErr_Fetch(&error, &value, &traceback)
-    if not overriding and is_taken_over(args, given + count(names)):
+    if not overriding and is_overridden(args, given + count(names)):
         Py_XDECREF(error)
         Py_XDECREF(value)
         Py_XDECREF(traceback)
         start()
-        return handed(p, args, given, names)
+        return dispatch_call(p, args, given, names)
     if is_form_of_numpy(p, args, given, names):
         Py_XDECREF(error)
         Py_XDECREF(value)

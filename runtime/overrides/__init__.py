@@ -1,1 +1,1 @@
-"""Calls that the classes of their arguments take over: the protocol ``__torch_function__``."""
+"""Dispatch to classes and modes that override functions: the protocol ``__torch_function__``."""

@@ -1,14 +1,14 @@
-"""What stands for functions of Python's, methods, operators and properties of tensors where they ask classes first.
+"""Overridable versions of Python functions and of the methods, operators and properties of tensors.
 
-A class still shows what its members stand for, ``Tensor.add``: that is what those who take a call over are given.
+Accessed on the class, ``Tensor.add``, they give the original member, which is also what overrides are given.
 """
-from gradsmith.runtime.overrides.taken_over cimport call, handed, is_taken_over
+from gradsmith.runtime.overrides.dispatch cimport call, dispatch_call, is_overridden
 
 from types import MethodType
 
 
-cdef class AskingFunction:
-    """What a function of Python's does.
+cdef class OverridableFunction:
+    """The body of an overridable Python function.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ cdef class AskingFunction:
     own : function
         What computes the result.
     of_data : bool
-        Whether it takes its arguments for data, and asks modes only.
+        Whether its arguments are data: then modes can override it, and classes cannot.
     """
     cdef object function, own
     cdef bint of_data
@@ -28,16 +28,16 @@ cdef class AskingFunction:
     def __call__(self, *args, **kwargs):
         if not self.of_data:
             return call(self.function, self.own, args, kwargs)
-        return handed(self.function, (), args, kwargs) if is_taken_over(NULL, 0) else self.own(*args, **kwargs)
+        return dispatch_call(self.function, (), args, kwargs) if is_overridden(NULL, 0) else self.own(*args, **kwargs)
 
 
-cdef class AskingMethod:
-    """A method.
+cdef class OverridableMethod:
+    """An overridable method.
 
     Parameters
     ----------
     own : callable
-        The method that it stands for.
+        The original method.
     """
     cdef object own
 
@@ -54,14 +54,14 @@ cdef class AskingMethod:
         return getattr(self.own, name)
 
 
-cdef class AskingOperator(AskingMethod):
-    """An operator. An operand that the tensor's method refuses may know the operator itself.
+cdef class OverridableOperator(OverridableMethod):
+    """An overridable operator. It returns NotImplemented for an operand that the method refuses with a TypeError.
 
     Parameters
     ----------
     name : str
     method : callable
-        The method that computes the same; what classes are asked about.
+        The equivalent method, which overrides are given.
     tensor : type
         The class of tensors, whose operator may have been replaced by another since.
     """
@@ -76,14 +76,14 @@ cdef class AskingOperator(AskingMethod):
         return or_not_implemented(self.method, getattr(self.tensor, self.name), operands)
 
 
-cdef class AskingReflected(AskingOperator):
-    """An operator whose tensor stands on the right: of two tensors, the call is that of the one on the left.
+cdef class OverridableReflected(OverridableOperator):
+    """An overridable reflected operator. If the left operand is a tensor too, its own method is called.
 
     Parameters
     ----------
     name : str
     method : callable
-        What classes are asked about when there is no tensor on the left.
+        What overrides are given if the left operand is no tensor.
     tensor : type
         The class of tensors.
     of_left : callable
@@ -108,8 +108,8 @@ cdef object or_not_implemented(object method, object own, tuple operands):
         return NotImplemented
 
 
-cdef class AskingProperty:
-    """A property.
+cdef class OverridableProperty:
+    """An overridable property.
 
     Parameters
     ----------

@@ -21,4 +21,4 @@ cdef class Replaced:
     cdef object replace(self, object function, PyCFunction call)
 
 # The replacement of a function that takes all its arguments as a tuple and a dict.
-cdef object asking(object function)
+cdef object overridable(object function)

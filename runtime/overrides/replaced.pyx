@@ -1,4 +1,4 @@
-"""Functions of C that stand for those of a module: they ask first who takes a call over, or look at its keywords.
+"""C functions that replace those of a module, to look for overrides or to translate keywords first.
 
 Python calls a function of C by its method definition and hands over its `__self__`. Here that is an object that has what
 is called.
@@ -10,7 +10,7 @@ import importlib
 import sys
 from types import ModuleType
 
-from gradsmith.runtime.overrides.taken_over cimport handed_over_packed, is_taken_over_packed, overriding, start
+from gradsmith.runtime.overrides.dispatch cimport dispatched_packed, is_overridden_packed, overriding, start
 
 cdef extern from "Python.h":
     object PyCFunction_NewEx(PyMethodDef *, object, object)
@@ -19,7 +19,7 @@ ctypedef PyObject *(*packed_call)(PyObject *, PyObject *, PyObject *) noexcept
 
 
 cdef class Replaced:
-    """A function of a module, and what stands for it."""
+    """A function of a module, and its replacement."""
 
     cdef object replace(self, object function, PyCFunction call):
         cdef PyCFunctionObject *own = <PyCFunctionObject *>function
@@ -45,7 +45,7 @@ cdef class Packed(Replaced):
     cdef packed_call own_call
 
 
-cdef object asking(object function):
+cdef object overridable(object function):
     cdef Packed p = Packed.__new__(Packed)
     p.own_call = <packed_call><void *>(<PyCFunctionObject *>function).m_ml.ml_meth
     return p.replace(function, <PyCFunction><void *>call)
@@ -53,8 +53,8 @@ cdef object asking(object function):
 
 cdef PyObject *call(PyObject *self, PyObject *args, PyObject *kwargs) except NULL:
     cdef Packed p = <Packed>self
-    if overriding and is_taken_over_packed(args, kwargs):
-        return handed(p, args, kwargs)
+    if overriding and is_overridden_packed(args, kwargs):
+        return dispatch_call(p, args, kwargs)
     cdef PyObject *result = p.own_call(p.own_self, args, kwargs)
     if result == NULL and not overriding and PyErr_ExceptionMatches(TypeError):
         return call_that_failed(p, args, kwargs)
@@ -62,22 +62,22 @@ cdef PyObject *call(PyObject *self, PyObject *args, PyObject *kwargs) except NUL
 
 
 cdef PyObject *call_that_failed(Packed p, PyObject *args, PyObject *kwargs) except NULL:
-    """What the class of an argument gives, or the error."""
+    """The result of an override by the class of an argument, or the error."""
     cdef PyObject *error
     cdef PyObject *value
     cdef PyObject *traceback
     PyErr_Fetch(&error, &value, &traceback)
-    if not is_taken_over_packed(args, kwargs):
+    if not is_overridden_packed(args, kwargs):
         PyErr_Restore(error, value, traceback)
         return NULL
     Py_XDECREF(error)
     Py_XDECREF(value)
     Py_XDECREF(traceback)
     start()
-    return handed(p, args, kwargs)
+    return dispatch_call(p, args, kwargs)
 
 
-cdef PyObject *handed(Packed p, PyObject *args, PyObject *kwargs) except NULL:
-    result = handed_over_packed(<object>p.replacement, args, kwargs)
+cdef PyObject *dispatch_call(Packed p, PyObject *args, PyObject *kwargs) except NULL:
+    result = dispatched_packed(<object>p.replacement, args, kwargs)
     Py_INCREF(result)
     return <PyObject *>result

@@ -6,10 +6,10 @@ _Function = Callable[..., Any]
 NAMES: tuple[str, ...]
 ON_FIRST_USE: dict[str, str]
 add: _Function
-ask_class: _Function
-ask_everywhere: _Function
-ask_in_all_members: _Function
-ask_in_operators: _Function
+make_class_overridable: _Function
+make_everything_overridable: _Function
+make_all_members_overridable: _Function
+make_operators_overridable: _Function
 backward: _Function
 basic_index: _Function
 basic_index_backward: _Function

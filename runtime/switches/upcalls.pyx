@@ -21,10 +21,10 @@ NAMES = (
     "to", "unbind", "unsqueeze", "view_of_all", "where",
 )
 ON_FIRST_USE = {
-    "ask_class": "gradsmith.compat.torch.overrides",
-    "ask_everywhere": "gradsmith.compat.torch.overrides",
-    "ask_in_all_members": "gradsmith.compat.torch.overrides",
-    "ask_in_operators": "gradsmith.compat.torch.overrides",
+    "make_class_overridable": "gradsmith.compat.torch.overrides",
+    "make_everything_overridable": "gradsmith.compat.torch.overrides",
+    "make_all_members_overridable": "gradsmith.compat.torch.overrides",
+    "make_operators_overridable": "gradsmith.compat.torch.overrides",
     "backward": "gradsmith.autograd.gradients",
     "grad": "gradsmith.autograd.gradients",
     "call_numpy": "gradsmith.numpy_protocols",

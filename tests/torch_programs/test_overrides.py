@@ -1,4 +1,4 @@
-"""Classes and modes that take functions over by ``__torch_function__``."""
+"""Classes and modes that override functions with ``__torch_function__``."""
 
 import copy
 import inspect

@@ -9,7 +9,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.linalg import LinAlgError
 from gradsmith.nn.modules.module.conversion import place_and_dtype
 from gradsmith.runtime.batching.levels import open_levels
-from gradsmith.runtime.overrides.taken_over import (
+from gradsmith.runtime.overrides.dispatch import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
     _disabled_torch_function_impl,

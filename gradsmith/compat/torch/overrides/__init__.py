@@ -1,11 +1,10 @@
-"""The protocol ``__torch_function__``: classes say themselves what functions do with their instances.
+"""The protocol ``__torch_function__``, with which classes override what functions do with their instances.
 
-A class over `Tensor` is asked by each function and method that gets one of its instances, or a list or tuple of them;
-unless it says something else, results are of that class. Any other class with the method is asked by the functions too.
-`TorchFunctionMode` is asked for all calls within a ``with`` statement.
+A subclass of `Tensor` overrides every function and method that gets one of its instances, or a list or tuple of them.
+By default it converts the results to itself. Any other class that defines the method can override functions too, and a
+`TorchFunctionMode` overrides all calls within a ``with`` statement.
 
-A program without such classes and modes pays nothing for it: functions and methods ask from then on when the first one
-is met.
+A program without such classes and modes pays nothing: functions and methods only look for overrides once there is one.
 """
 
 from __future__ import annotations
@@ -14,7 +13,12 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gradsmith.compat.torch.overrides.classes import ask_class, ask_in_all_members, ask_in_methods, ask_in_operators
+from gradsmith.compat.torch.overrides.classes import (
+    make_all_members_overridable,
+    make_class_overridable,
+    make_methods_overridable,
+    make_operators_overridable,
+)
 from gradsmith.compat.torch.overrides.modes import BaseTorchFunctionMode, TorchFunctionMode
 from gradsmith.compat.torch.overrides.names import (
     get_ignored_functions,
@@ -23,9 +27,9 @@ from gradsmith.compat.torch.overrides.names import (
     is_tensor_method_or_property,
     resolve_name,
 )
-from gradsmith.compat.torch.overrides.python_functions import ask_in_python_functions
+from gradsmith.compat.torch.overrides.python_functions import make_python_functions_overridable
 from gradsmith.names.missing import raise_missing
-from gradsmith.runtime.overrides.taken_over import asked, handed, plain_results
+from gradsmith.runtime.overrides.dispatch import dispatch_call, overloaded_args, plain_results
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
@@ -39,44 +43,44 @@ __getattr__ = raise_missing(__name__)
 
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Whether one of the arguments would take a call over."""
-    return bool(asked(relevant_args))
+    """Whether the class of one of the arguments overrides functions."""
+    return bool(overloaded_args(relevant_args))
 
 
 def has_torch_function_unary(argument: Any) -> bool:
-    """Whether the argument would take a call over."""
+    """Whether the class of the argument overrides functions."""
     return has_torch_function((argument,))
 
 
 def has_torch_function_variadic(*relevant_args: Any) -> bool:
-    """Whether one of the arguments would take a call over."""
+    """Whether the class of one of the arguments overrides functions."""
     return has_torch_function(relevant_args)
 
 
 def handle_torch_function(
     public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """What the first argument gives that takes the call over; subclasses are asked first.
+    """Dispatch a call to the classes of its arguments, subclasses before their bases.
 
     Parameters
     ----------
     public_api : callable
         The function that was called.
     relevant_args : iterable
-        The arguments that are asked.
+        The arguments whose classes may override it.
     *args, **kwargs
         All arguments.
 
     Raises
     ------
     TypeError
-        None of them takes it over.
+        Every override returned NotImplemented.
     """
-    return handed(public_api, relevant_args, args, kwargs)
+    return dispatch_call(public_api, relevant_args, args, kwargs)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
-    """A decorator: the arguments that `dispatcher` gives may take calls of the function over."""
+    """A decorator that makes a function overridable by the arguments that `dispatcher` returns."""
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -92,7 +96,7 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether it is a tensor, or of a class that takes calls over."""
+    """Whether it is a tensor, or of a class that overrides functions."""
     return is_tensor(inp) or hasattr(type(inp), "__torch_function__")
 
 
@@ -101,14 +105,14 @@ def get_default_nowrap_functions() -> set[Callable[..., Any]]:
     return plain_results()
 
 
-def _ask_everywhere() -> None:
-    ask_in_methods()
-    ask_in_python_functions()
+def _make_everything_overridable() -> None:
+    make_methods_overridable()
+    make_python_functions_overridable()
 
 
 upcalls.fill(
-    ask_class=ask_class,
-    ask_everywhere=_ask_everywhere,
-    ask_in_all_members=functools.cache(ask_in_all_members),
-    ask_in_operators=ask_in_operators,
+    make_class_overridable=make_class_overridable,
+    make_everything_overridable=_make_everything_overridable,
+    make_all_members_overridable=functools.cache(make_all_members_overridable),
+    make_operators_overridable=make_operators_overridable,
 )

@@ -1,4 +1,4 @@
-"""What takes over all calls of a thread within a ``with`` statement."""
+"""Modes, which override all calls of a thread within a ``with`` statement."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from gradsmith.runtime.overrides.taken_over import enter_mode, leave_mode
+from gradsmith.runtime.overrides.dispatch import enter_mode, leave_mode
 
 
 class TorchFunctionMode:
-    """Base of modes: inside ``with``, its ``__torch_function__`` is asked by every function and method of subclasses.
+    """Base class of modes: within ``with``, the mode's ``__torch_function__`` overrides all functions and methods.
 
-    Calls that it makes go to the mode that was entered before it, and to the classes of their arguments.
+    Calls made inside that method go to the mode that was entered before this one, and then to the classes of their
+    arguments.
 
     Examples
     --------
@@ -30,7 +31,7 @@ class TorchFunctionMode:
     def __torch_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """What a call gives; to be said by each mode."""
+        """Compute the result of a call; each mode defines it."""
         raise NotImplementedError(f"{type(self).__name__} has no __torch_function__")
 
     def __enter__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Which functions may be taken over, and what they are called."""
+"""Which functions are overridable, and their names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType
 from typing import Any
 
-from gradsmith.compat.torch.overrides.classes import asking_members
+from gradsmith.compat.torch.overrides.classes import overridable_members
 from gradsmith.compat.torch.overrides.python_functions import NAMESPACES, python_functions
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.overrides.replaced import Replaced
@@ -22,7 +22,7 @@ _IGNORED = (
 
 
 def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
-    """The functions that ask the classes of their arguments, by the module or class that has them.
+    """The overridable functions, by the module or class that has them.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def _is_compiled(value: Any) -> bool:
 
 def _of_tensors() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Methods and properties, these by their ``__get__``, and their names."""
-    for name in asking_members():
+    for name in overridable_members():
         member: Any = getattr(Tensor, name)
         if hasattr(member, "__set__"):
             yield f"{name}.__get__", member.__get__
@@ -57,13 +57,13 @@ def _of_tensors() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def get_ignored_functions() -> set[Callable[..., Any]]:
-    """Public functions that ask no class."""
+    """Public functions that are not overridable."""
     of_gradsmith = importlib.import_module("gradsmith")
     return {getattr(of_gradsmith, name) for name in _IGNORED}
 
 
 def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """For each function that may be taken over, one of the same parameters that gives -1."""
+    """For each overridable function, one with the same parameters that returns -1."""
     found: dict[Callable[..., Any], Callable[..., Any]] = {}
     for functions in get_overridable_functions().values():
         found.update((function, _giving_minus_one(function)) for function in functions)

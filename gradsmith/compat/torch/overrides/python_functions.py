@@ -1,8 +1,8 @@
-"""Public functions written in Python that ask the classes of their arguments first.
+"""Makes public functions that are written in Python overridable.
 
-Compiled functions do so by themselves; see runtime/calls/second_names.pyx. One of these gets another body, which asks,
-and calls a new function that has the old body: it stays the same object, wherever it was imported to, and costs no more
-than before until the first class that takes calls over is met.
+Compiled functions are so from the start; see runtime/calls/second_names.pyx. These have their code replaced when the
+first class with overrides is met: the new code looks for overrides, and otherwise calls a function with the old code.
+The function object stays the same, so it does not matter where it has been imported to.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from types import CodeType, FunctionType
 from typing import Any
 
-from gradsmith.runtime.overrides.methods import AskingFunction
+from gradsmith.runtime.overrides.methods import OverridableFunction
 
 # Where they are found.
 NAMESPACES = (
@@ -34,18 +34,18 @@ _MODULES = (
     "gradsmith.runtime.tensors.factories.random", "gradsmith.runtime.tensors.queries", "gradsmith.segments",
     "gradsmith.signal.top_level", "gradsmith.sparse", "gradsmith.subscripts",
 )  # fmt: skip
-# Functions among these that compute no tensors, or of no tensors.
+# Functions among these that are not overridable.
 _IGNORED = frozenset((
     "broadcast_shapes", "calculate_gain", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",
 ))  # fmt: skip
-# What they are given becomes a tensor, whatever class it is of: only modes are asked.
+# Their arguments are data, not operands, so classes cannot override them; modes can.
 _OF_DATA = frozenset(("as_tensor", "asarray", "tensor"))
 
 
-def ask_in_python_functions() -> None:
-    """Have all public functions that are written in Python ask from now on."""
+def make_python_functions_overridable() -> None:
+    """Make all public functions that are written in Python overridable."""
     for function in set(python_functions()):
-        _ask(function)
+        _make_overridable(function)
 
 
 def python_functions() -> Iterator[FunctionType]:
@@ -57,13 +57,13 @@ def python_functions() -> Iterator[FunctionType]:
                 yield function
 
 
-def _ask(function: Any) -> None:
+def _make_overridable(function: Any) -> None:
     own = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
     own.__kwdefaults__ = function.__kwdefaults__
     function.__signature__ = inspect.signature(function)
-    handler = AskingFunction(function, own, function.__name__ in _OF_DATA)
+    handler = OverridableFunction(function, own, function.__name__ in _OF_DATA)
     function.__defaults__ = function.__kwdefaults__ = None
     function.__code__ = _code_calling(handler, function.__code__)
 

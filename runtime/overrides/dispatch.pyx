@@ -1,17 +1,17 @@
-"""Calls that the classes of their arguments take over: the protocol ``__torch_function__``.
+"""Dispatch of calls to the classes of their arguments: the protocol ``__torch_function__``.
 
-Note [Who takes a call over]
-A class over Tensor, or any other that has the method, may say itself what functions do with its instances:
+Note [Dispatch to classes]
+A subclass of Tensor, or any other class that defines the method, can override what functions do with its instances:
 
     torch.add(x, y)  ->  type(y).__torch_function__(torch.add, (type(y),), (x, y), {})
 
-Classes over Tensor inherit a method that computes the result as always and gives it their class. Tensors of no class of
-their own, and parameters, take nothing over. A mode takes over all calls of its thread. Nobody is asked while a call that
-was taken over is computed by `Tensor.__torch_function__`.
+Subclasses of Tensor inherit a default that computes the result as usual and converts it to their class. Plain tensors and
+parameters override nothing. A mode overrides every call in its thread. While the default computes a result, overrides by
+classes are disabled, so the calls it makes are not dispatched again.
 
-Programs without such classes pay for one test of `overriding`. It is set when a class over Tensor is made, when a mode is
-entered, and when a call of a compiled function has failed with a TypeError, as it does for an argument that is no tensor,
-and a class among its arguments has the method: see second_names.pyx.
+A program without such classes pays for one test of `overriding`. The flag is set when a subclass of Tensor is defined,
+when a mode is entered, or when a call of a compiled function fails with a TypeError and one of its arguments has the
+method; see second_names.pyx.
 """
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
@@ -29,7 +29,7 @@ cdef extern from *:
     #else
     #define GS_THREAD_LOCAL static _Thread_local
     #endif
-    GS_THREAD_LOCAL int gs_asks_nobody = 0;     /* neither classes nor, from ASKS_NO_MODE on, modes */
+    GS_THREAD_LOCAL int gs_disabled = 0;     /* 0, NO_CLASSES or NO_MODES */
     GS_THREAD_LOCAL int gs_open_modes = 0;
 
     static int gs_is_number_or_text(PyTypeObject *type) {
@@ -37,7 +37,7 @@ cdef extern from *:
                type == Py_TYPE(Py_None);
     }
 
-    /* PyTorch's own tensors say what PyTorch's functions do with them, not what ours do. */
+    /* The method of PyTorch's own tensors is about PyTorch's functions, not ours. */
     static int gs_is_of_pytorch(PyTypeObject *type) {
         PyObject *bases = type->tp_mro;
         for (Py_ssize_t i = 0; bases != NULL && i < PyTuple_GET_SIZE(bases); i++) {
@@ -48,7 +48,7 @@ cdef extern from *:
         return 0;
     }
     """
-    int gs_asks_nobody
+    int gs_disabled
     int gs_open_modes
     bint gs_is_number_or_text(PyTypeObject *type) noexcept
     bint gs_is_of_pytorch(PyTypeObject *type) noexcept
@@ -63,8 +63,8 @@ cdef extern from "Python.h":
     object PyObject_Call(object, object, PyObject *)
 
 cdef enum:
-    ASKS_NO_CLASS = 1
-    ASKS_NO_MODE = 2
+    NO_CLASSES = 1
+    NO_MODES = 2
 
 overriding = False
 cdef type tensor_type = None        # Tensor, once it is there
@@ -80,10 +80,10 @@ class _ModesOfThread(threading.local):
 cdef object modes = _ModesOfThread()
 
 
-# ---- who
+# ---- what overrides a call
 
-cdef bint takes_over(PyObject *value) noexcept:
-    """Do calls with this value belong to its class?"""
+cdef bint has_override(PyObject *value) noexcept:
+    """Does the class of this value override calls that get it?"""
     cdef PyTypeObject *type_ = Py_TYPE(value)
     cdef PyObject *method
     if gs_is_number_or_text(type_) or type_ == <PyTypeObject *>tensor_type:
@@ -94,35 +94,35 @@ cdef bint takes_over(PyObject *value) noexcept:
     return not gs_is_of_pytorch(type_)
 
 
-cdef bint is_taken_over(PyObject *const *args, Py_ssize_t n) except -1:
-    if gs_asks_nobody < ASKS_NO_MODE and gs_open_modes:
+cdef bint is_overridden(PyObject *const *args, Py_ssize_t n) except -1:
+    if gs_disabled < NO_MODES and gs_open_modes:
         return True
-    return gs_asks_nobody == 0 and one_takes_over(args, n, True)
+    return gs_disabled == 0 and any_overrides(args, n, True)
 
 
-cdef bint is_taken_over_packed(PyObject *args, PyObject *kwargs) except -1:
+cdef bint is_overridden_packed(PyObject *args, PyObject *kwargs) except -1:
     """The same of a tuple and a dict, which may be NULL."""
-    if is_taken_over(PySequence_Fast_ITEMS(args), PySequence_Fast_GET_SIZE(args)):
+    if is_overridden(PySequence_Fast_ITEMS(args), PySequence_Fast_GET_SIZE(args)):
         return True
     if kwargs == NULL:
         return False
     values = tuple((<dict>kwargs).values())
-    return is_taken_over(PySequence_Fast_ITEMS(<PyObject *>values), len(values))
+    return is_overridden(PySequence_Fast_ITEMS(<PyObject *>values), len(values))
 
 
-cdef bint one_takes_over(PyObject *const *args, Py_ssize_t n, bint within) noexcept:
+cdef bint any_overrides(PyObject *const *args, Py_ssize_t n, bint within) noexcept:
     cdef Py_ssize_t i
     for i in range(n):
         if PyList_CheckExact(args[i]) or PyTuple_CheckExact(args[i]):
-            if within and one_takes_over(PySequence_Fast_ITEMS(args[i]), PySequence_Fast_GET_SIZE(args[i]), False):
+            if within and any_overrides(PySequence_Fast_ITEMS(args[i]), PySequence_Fast_GET_SIZE(args[i]), False):
                 return True
-        elif takes_over(args[i]):
+        elif has_override(args[i]):
             return True
     return False
 
 
-def asked(values):
-    """The arguments that a call may be taken over by, one of each class, in the order in which they are asked.
+def overloaded_args(values):
+    """The arguments whose classes override a call, one for each class, in the order in which they are tried.
 
     Parameters
     ----------
@@ -132,51 +132,51 @@ def asked(values):
     Returns
     -------
     list
-        From left to right, but those of a subclass before those of its bases.
+        From left to right, except that a subclass comes before its bases.
     """
     cdef list found = []
     for value in values:
         for item in value if type(value) in (list, tuple) else (value,):
-            if takes_over(<PyObject *>item) and not any([type(item) is type(other) for other in found]):
+            if has_override(<PyObject *>item) and not any([type(item) is type(other) for other in found]):
                 later = [place for place, other in enumerate(found) if issubclass(type(item), type(other))]
                 found.insert(later[0] if later else len(found), item)
     return found
 
 
-# ---- how
+# ---- dispatch
 
-cdef object handed_over(object function, PyObject *const *args, Py_ssize_t given, PyObject *names):
+cdef object dispatched(object function, PyObject *const *args, Py_ssize_t given, PyObject *names):
     cdef tuple keywords = () if names == NULL else <tuple>names
     cdef tuple values = tuple([<object>args[i] for i in range(given)])
     cdef dict named = {keywords[i]: <object>args[given + i] for i in range(len(keywords))}
-    return handed(function, (*values, *named.values()), values, named)
+    return dispatch_call(function, (*values, *named.values()), values, named)
 
 
-cdef object handed_over_packed(object function, PyObject *args, PyObject *kwargs):
+cdef object dispatched_packed(object function, PyObject *args, PyObject *kwargs):
     cdef dict named = {} if kwargs == NULL else dict(<dict>kwargs)
-    return handed(function, (*<tuple>args, *named.values()), <tuple>args, named)
+    return dispatch_call(function, (*<tuple>args, *named.values()), <tuple>args, named)
 
 
 cdef object call(object function, object own, tuple args, dict kwargs):
-    """A method, or a function of Python's, that may be taken over; `function` is what those who do are given."""
-    if is_taken_over_packed(<PyObject *>args, <PyObject *>kwargs if kwargs else NULL):
-        return handed(function, (*args, *kwargs.values()), args, kwargs)
+    """Call a method or a Python function, or dispatch the call; overrides are given `function`."""
+    if is_overridden_packed(<PyObject *>args, <PyObject *>kwargs if kwargs else NULL):
+        return dispatch_call(function, (*args, *kwargs.values()), args, kwargs)
     return PyObject_Call(own, args, <PyObject *>kwargs if kwargs else NULL)
 
 
-cpdef object handed(object function, object relevant, tuple args, dict kwargs):
-    """What a mode or the first of the relevant arguments that takes the call over gives.
+cpdef object dispatch_call(object function, object relevant, tuple args, dict kwargs):
+    """Dispatch a call to the innermost mode, then to the classes of the relevant arguments.
 
     Raises
     ------
     TypeError
-        All that were asked return NotImplemented.
+        Every override returned NotImplemented.
     """
-    cdef list values = asked(relevant) if gs_asks_nobody == 0 else []
+    cdef list values = overloaded_args(relevant) if gs_disabled == 0 else []
     cdef tuple types = tuple([type(value) for value in values])
-    mode = innermost_mode() if gs_asks_nobody < ASKS_NO_MODE else None
+    mode = innermost_mode() if gs_disabled < NO_MODES else None
     if mode is not None:
-        result = of_mode(mode, function, types, args, kwargs)
+        result = by_mode(mode, function, types, args, kwargs)
         if result is not NotImplemented:
             return result
     for value in values:
@@ -186,11 +186,11 @@ cpdef object handed(object function, object relevant, tuple args, dict kwargs):
             result = value.__torch_function__(function, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    raise TypeError(none_took_over(function, types, mode))
+    raise TypeError(not_implemented(function, types, mode))
 
 
-cdef object of_mode(object mode, object function, tuple types, tuple args, dict kwargs):
-    """Inside of it those that were entered before are asked."""
+cdef object by_mode(object mode, object function, tuple types, tuple args, dict kwargs):
+    """The mode is inactive while its method runs, so calls made there go to the modes outside of it."""
     modes_leave(mode)
     try:
         return mode.__torch_function__(function, types, args, kwargs)
@@ -198,7 +198,7 @@ cdef object of_mode(object mode, object function, tuple types, tuple args, dict 
         modes_enter(mode)
 
 
-cdef str none_took_over(object function, tuple types, object mode):
+cdef str not_implemented(object function, tuple types, object mode):
     name = f"{getattr(function, '__module__', None) or 'torch'}.{getattr(function, '__name__', function)}"
     of = ["mode " + type(mode).__name__] if mode is not None else []
     of += ["class " + type_.__qualname__ for type_ in types]
@@ -208,54 +208,54 @@ cdef str none_took_over(object function, tuple types, object mode):
     )
 
 
-# ---- what Tensor and parameters have
+# ---- the methods of Tensor and Parameter
 
 def torch_function_of_tensors(cls, func, types, args=(), kwargs=None):
-    """What a class over Tensor does with a function unless it says something else: its results are of that class.
+    """The default ``__torch_function__`` of subclasses of Tensor: it converts results to the subclass.
 
     Parameters
     ----------
     func : callable
     types : tuple of type
-        The classes among the arguments that could take the call over.
+        The classes of the arguments that override the call.
     args : tuple
     kwargs : dict, optional
 
     Returns
     -------
     object
-        What the function returns, tensors with the class; NotImplemented where `types` has other classes.
+        What the function returns, with tensors converted; NotImplemented if `types` contains an unrelated class.
     """
     return by_tensors(cls, func, tuple(types), tuple(args), {} if kwargs is None else dict(kwargs))
 
 
 cdef object by_tensors(object cls, object function, tuple types, tuple args, dict kwargs):
-    if cls is tensor_type or gs_asks_nobody:    # PyTorch's functions ask, which would ask again and again
+    if cls is tensor_type or gs_disabled:    # called by PyTorch's functions, which would dispatch to it forever
         return NotImplemented
     for type_ in types:
         if not issubclass(cls, type_):
             return NotImplemented
-    result = asking_nobody(function, args, kwargs)
+    result = without_overrides(function, args, kwargs)
     return result if function in results_as_they_are else of_class(result, cls)
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
-    """The ``__torch_function__`` of a class that takes nothing over."""
-    return asking_nobody(func, tuple(args), {} if kwargs is None else dict(kwargs))
+    """The ``__torch_function__`` of a class that overrides nothing."""
+    return without_overrides(func, tuple(args), {} if kwargs is None else dict(kwargs))
 
 
-cdef object asking_nobody(object function, tuple args, dict kwargs):
-    global gs_asks_nobody
-    cdef int before = gs_asks_nobody
-    gs_asks_nobody = max(before, ASKS_NO_CLASS)
+cdef object without_overrides(object function, tuple args, dict kwargs):
+    global gs_disabled
+    cdef int before = gs_disabled
+    gs_disabled = max(before, NO_CLASSES)
     try:
         return PyObject_Call(function, args, <PyObject *>kwargs)
     finally:
-        gs_asks_nobody = before
+        gs_disabled = before
 
 
 def plain_results():
-    """The functions whose results keep the class that they have: it was asked for, or they were there before."""
+    """The functions whose results are not converted: they return existing tensors, or name the class themselves."""
     return set(results_as_they_are)
 
 
@@ -277,20 +277,20 @@ def set_tensor_class(cls):
 
 
 def has_started():
-    """Whether functions ask classes already."""
+    """Whether functions look for overrides yet."""
     return overriding
 
 
 cpdef int start() except -1:
-    """From now on functions ask the classes of their arguments."""
+    """Make functions look for overrides from now on."""
     global overriding
     if not overriding:
         overriding = True
-        upcalls.ask_everywhere()
+        upcalls.make_everything_overridable()
     return 0
 
 
-# ---- modes, and asking nobody
+# ---- modes, and disabled overrides
 
 cdef object innermost_mode():
     cdef list stack = modes.stack
@@ -314,14 +314,14 @@ cdef int modes_leave(object mode) except -1:
 
 
 def enter_mode(mode):
-    """Have a mode take over the calls of this thread."""
+    """Activate a mode in this thread."""
     start()
-    upcalls.ask_in_all_members()
+    upcalls.make_all_members_overridable()
     modes_enter(mode)
 
 
 def leave_mode(mode):
-    """Take the innermost mode of this thread off again."""
+    """Deactivate the innermost mode of this thread."""
     modes_leave(mode)
 
 
@@ -330,8 +330,8 @@ def open_modes():
     return tuple(modes.stack)
 
 
-cdef class AskingNobody:
-    """A context in which functions ask no class of an argument; from the level ASKS_NO_MODE on, no mode either."""
+cdef class DisabledOverrides:
+    """A context that disables overrides by classes; at the level NO_MODES also those by modes."""
     cdef int level
     cdef list previous
 
@@ -339,24 +339,24 @@ cdef class AskingNobody:
         self.level, self.previous = level, []
 
     def __enter__(self):
-        global gs_asks_nobody
-        self.previous.append(gs_asks_nobody)
-        gs_asks_nobody = max(gs_asks_nobody, self.level)
+        global gs_disabled
+        self.previous.append(gs_disabled)
+        gs_disabled = max(gs_disabled, self.level)
 
     def __exit__(self, kind, value, traceback):
-        global gs_asks_nobody
-        gs_asks_nobody = self.previous.pop()
+        global gs_disabled
+        gs_disabled = self.previous.pop()
 
 
-class DisableTorchFunctionSubclass(AskingNobody):
-    """A context in which functions ask no class of an argument; modes are asked."""
-
-    def __new__(cls):
-        return AskingNobody.__new__(cls, ASKS_NO_CLASS)
-
-
-class DisableTorchFunction(AskingNobody):
-    """A context in which functions ask nobody."""
+class DisableTorchFunctionSubclass(DisabledOverrides):
+    """A context that disables overrides by classes, but not those by modes."""
 
     def __new__(cls):
-        return AskingNobody.__new__(cls, ASKS_NO_MODE)
+        return DisabledOverrides.__new__(cls, NO_CLASSES)
+
+
+class DisableTorchFunction(DisabledOverrides):
+    """A context that disables all overrides."""
+
+    def __new__(cls):
+        return DisabledOverrides.__new__(cls, NO_MODES)
