@@ -1699,6 +1699,76 @@ def hermitian_eigen(input):
     return call_hermitian_eigen(input)
 
 
+# ---- hermitian_values(Tensor self) -> Tensor
+
+cdef class HermitianValuesBackward0(Node):
+    """Backward of ``hermitian_values``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object eigen
+        cdef TensorBase self_ = unpack(self, 0)
+        eigen = op_hermitian_eigen(self_)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_matmul(
+                op_mul_tensor(item_of(eigen, 1), op_basic_index(grad, np.s_[Ellipsis, None, :])),
+                op_mT(op_conj(item_of(eigen, 1))),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef tuple tangents_hermitian_values(list gradients, tuple tangents, tuple given):    # transposed
+    self, = given
+    grad, = gradients
+    return (
+        op_matmul(
+            op_mul_tensor(item_of(op_hermitian_eigen(self), 1), op_basic_index(grad, np.s_[Ellipsis, None, :])),
+            op_mT(op_conj(item_of(op_hermitian_eigen(self), 1))),
+        ),
+    )
+
+cdef TensorBase op_hermitian_values(TensorBase self):
+    cdef int depth = begin_replaceable_op("hermitian_values", (self,), &batched_hermitian_values) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.hermitian_values_of(array_of(self)))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>HermitianValuesBackward0.__new__(HermitianValuesBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_transposed((result,), (self,), tangents_hermitian_values, (self,))
+    return ended(depth, result)
+
+cdef object packed_hermitian_values(tuple operands):
+    return op_hermitian_values(<TensorBase>operands[0])
+
+cdef BatchRule batched_hermitian_values
+batched_hermitian_values = BatchRule(b"hermitian_values", of_cores, b"2", packed_hermitian_values, NULL, no_loop())
+
+def call_hermitian_values(self):
+    return op_hermitian_values(as_input(self, "hermitian_values"))
+
+def hermitian_values(input):
+    """Eigenvalues, in ascending order, of a Hermitian matrix; vectors are computed for the gradient alone.
+
+    ``hermitian_values(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        eigen = hermitian_eigen(self)
+        input: matmul(eigen.eigenvectors * grad[..., None, :], mT(conj(eigen.eigenvectors)))
+        result: transposed
+    """
+    return call_hermitian_values(input)
+
+
 # ---- eigen_inner(Tensor self, Tensor values, Tensor slopes) -> Tensor
 
 cdef class EigenInnerBackward0(Node):
@@ -1983,7 +2053,7 @@ def linalg_eigh(input, UPLO="L", *, out=None):
 
 cdef TensorBase op_linalg_eigvalsh(TensorBase self, object UPLO):
     cdef int depth = begin_op("linalg.eigvalsh", (self, UPLO), NULL) if watching else 0
-    cdef TensorBase result = item_of(op_hermitian_eigen(op_hermitian_part(self, UPLO, "linalg.eigvalsh")), 0)
+    cdef TensorBase result = op_hermitian_values(op_hermitian_part(self, UPLO, "linalg.eigvalsh"))
     return ended_composite(depth, result)
 
 def call_linalg_eigvalsh(self, UPLO):

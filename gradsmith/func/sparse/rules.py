@@ -387,7 +387,7 @@ OF_OPS: dict[str, Rule] = {
         ),
         (
             within_matrices,
-            "linalg_qr linalg_svdvals reduced_svd complement lower_half main_diagonal on_diagonal",
+            "hermitian_values linalg_qr linalg_svdvals reduced_svd complement lower_half main_diagonal on_diagonal",
         ),
         (within_matrices, "block_exponential chain cholesky_inverse cross_product matrix_power pseudo_inverse"),
         (within_matrices, "basis_checked eigen_inner phase_checked singular_inner"),

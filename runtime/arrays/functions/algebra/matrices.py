@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra.factors import orthogonal
 from gradsmith.runtime.arrays.functions.algebra.phases import phases_of
 from gradsmith.runtime.arrays.functions.algebra.small_matrices import eigenvalues, elimination, singular_values
 
@@ -151,6 +152,10 @@ def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
+def hermitian_values_of(a: Array) -> Array:
+    return np.asarray(converged("linalg.eigvalsh", eigenvalues.eigvalsh, readable(a)))
+
+
 def eigen_of(a: Array, any_phase: bool) -> tuple[Array, Array]:
     """Complex whatever the dtype; the greatest element of each vector is positive, as that of Hermitian matrices."""
     check_square("linalg.eig", a)
@@ -195,7 +200,7 @@ def complement_of(a: Array) -> Array:
         return array_without_data((*a.shape[:-1], max(rows - columns, 0)), a.dtype)
     if rows <= columns:
         return np.empty((*a.shape[:-1], 0), a.dtype)
-    basis: Array = converged("linalg.svd", np.linalg.qr, a, "complete").Q[..., columns:]
+    basis: Array = converged("linalg.svd", orthogonal.qr, a, "complete")[0][..., columns:]
     return basis * phases_of(basis) if rows - columns == 1 else np.ascontiguousarray(basis)
 
 
@@ -210,10 +215,8 @@ def linalg_qr_of(a: Array, mode: str) -> tuple[Array, Array]:
         raise RuntimeError(
             f"linalg.qr: unrecognized mode {mode!r}, but expected one of 'reduced' (default), 'r', or 'complete'"
         )
-    if mode == "r":
-        return np.zeros(0, a.dtype), np.asarray(np.linalg.qr(readable(a), "r"))
-    found: Any = np.linalg.qr(readable(a), "complete" if mode == "complete" else "reduced")
-    return found.Q, found.R
+    basis, triangle = orthogonal.qr(readable(a), mode)
+    return np.zeros(0, a.dtype) if basis is None else basis, triangle
 
 
 def pseudo_inverse_of(a: Array, atol: Any, rtol: Any, op: str) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra.factors import orthogonal
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_matrix,
     check_same_dtype,
@@ -50,8 +51,8 @@ def geqrf_of(a: Array) -> tuple[Array, Array]:
     check_matrix("geqrf", a)
     if has_no_data(a):
         return array_without_data(a.shape, a.dtype), array_without_data((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
-    parts: Any = np.linalg.qr(readable(a), "raw")
-    return np.ascontiguousarray(parts[0].mT), parts[1]
+    parts, factors = orthogonal.qr_parts(readable(a))
+    return np.ascontiguousarray(parts.mT), factors
 
 
 def reflection_vectors_of(a: Array, tau: Array, op: str) -> Array:

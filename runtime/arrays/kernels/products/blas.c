@@ -186,6 +186,12 @@ gs_put_blas_threads(gs_blas_threads before)
     }
 }
 
+void *
+gs_function_of_numpy(const char *const *names)
+{
+    return find_function(library_of_numpy(), names);
+}
+
 static int
 names_avx512_core(const char *name)
 {

@@ -21,6 +21,9 @@ typedef struct {
 gs_blas_threads gs_get_blas_threads(void);
 void gs_put_blas_threads(gs_blas_threads before);
 
+/* The address of the first of these functions, of which NULL is the last, that NumPy's library has, or NULL; with the GIL. */
+void *gs_function_of_numpy(const char *const *names);
+
 /* Has it chosen kernels for AVX-512 on this machine?  Found out once, with the GIL. */
 int gs_blas_uses_avx512(void);
 

@@ -1,11 +1,13 @@
 """`numpy.linalg.eigh` without a call of LAPACK for each of many small matrices.
 
-Matrices that are too large, and complex ones, go to NumPy. As there, float32 is computed in float64.
+Larger matrices go to `factors.spectral`, and complex ones from there to NumPy. As there, float32 is computed in float64.
 """
 
 cimport numpy as cnp
 
 import numpy as np
+
+from gradsmith.runtime.arrays.functions.algebra.factors import spectral
 
 cnp.import_array()
 
@@ -28,7 +30,7 @@ cdef bint is_small(cnp.ndarray a) noexcept:
 def eigh(cnp.ndarray a not None):
     """``numpy.linalg.eigh(a)``, of finite numbers."""
     if not is_small(a):
-        return np.linalg.eigh(a)
+        return spectral.eigh(a)
     cdef cnp.ndarray doubles = np.ascontiguousarray(a, np.float64)
     cdef cnp.ndarray values = cnp.PyArray_EMPTY(a.ndim - 1, a.shape, cnp.NPY_FLOAT64, 0)
     cdef cnp.ndarray vectors = cnp.PyArray_EMPTY(a.ndim, a.shape, cnp.NPY_FLOAT64, 0)
@@ -42,3 +44,8 @@ def eigh(cnp.ndarray a not None):
     if failed >= 0:
         raise np.linalg.LinAlgError("Eigenvalues did not converge")
     return values.astype(a.dtype, copy=False), vectors.astype(a.dtype, copy=False)
+
+
+def eigvalsh(cnp.ndarray a not None):
+    """``numpy.linalg.eigvalsh(a)``, of finite numbers."""
+    return eigh(a)[0] if is_small(a) else np.linalg.eigvalsh(a)

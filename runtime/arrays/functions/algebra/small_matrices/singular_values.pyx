@@ -1,11 +1,13 @@
 """`numpy.linalg.svd` without a call of LAPACK for each of many small matrices.
 
-Matrices that are too large, and complex ones, go to NumPy. As there, float32 is computed in float64.
+Larger matrices go to `factors.spectral`, and complex ones from there to NumPy. As there, float32 is computed in float64.
 """
 
 cimport numpy as cnp
 
 import numpy as np
+
+from gradsmith.runtime.arrays.functions.algebra.factors import spectral
 
 cnp.import_array()
 
@@ -60,7 +62,7 @@ cdef int replace_arbitrary(object a, object u, object values, object vh, bint fu
 def svd(cnp.ndarray a not None, bint full_matrices):
     """``numpy.linalg.svd(a, full_matrices)``, of finite numbers."""
     if not is_small(a):
-        return np.linalg.svd(a, full_matrices)
+        return spectral.svd(a, full_matrices)
     cdef int rows = <int>a.shape[a.ndim - 2], columns = <int>a.shape[a.ndim - 1]
     cdef int left = rows if full_matrices else min(rows, columns), right = columns if full_matrices else min(rows, columns)
     batch = np.shape(a)[:a.ndim - 2]
@@ -72,4 +74,4 @@ def svd(cnp.ndarray a not None, bint full_matrices):
 
 def svdvals(cnp.ndarray a not None):
     """``numpy.linalg.svdvals(a)``, of finite numbers."""
-    return filled(a, None, None, 0, 0).astype(a.dtype, copy=False) if is_small(a) else np.linalg.svdvals(a)
+    return filled(a, None, None, 0, 0).astype(a.dtype, copy=False) if is_small(a) else spectral.svdvals(a)

@@ -1,0 +1,6 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def qr_parts(a: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def qr(a: NDArray[Any], mode: str) -> tuple[NDArray[Any] | None, NDArray[Any]]: ...
