@@ -144,6 +144,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The first tensor plus `alpha` times the second.",
         latex="x + \\alpha \\, y",
+        reference="np.add(self, np.multiply(other, alpha))",
     ),
     OpRow(
         name="sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
@@ -217,6 +218,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The first tensor minus `alpha` times the second.",
         latex="x - \\alpha \\, y",
+        reference="np.subtract(self, np.multiply(other, alpha))",
     ),
     OpRow(
         name="mul(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -631,6 +633,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Complex conjugate of each element, as a copy.",
         latex="\\overline{x}",
+        reference="np.conj(self)",
     ),
     OpRow(
         name="div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
@@ -1144,6 +1147,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1.0, 0.0, 1.0]", "min": "[0.0, 0.0, 0.0]"}, {"self": "[0.0, 1.0, 1.0]", "min": "[1.0, 0.0, 0.0]"}),
         ),
         latex="\\max\\left(x, \\mathit{min}\\right)",
+        reference="np.where((self < min) | np.isnan(min), min, self)",
     ),
     OpRow(
         name="clamp_max(Tensor self, Tensor|Scalar max) -> Tensor",
@@ -1183,6 +1187,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1.0, 0.0, 1.0]", "max": "[0.0, 0.0, 0.0]"}, {"self": "[1.0, 1.0, 0.0]", "max": "[0.0, 0.0, 1.0]"}),
         ),
         latex="\\min\\left(x, \\mathit{max}\\right)",
+        reference="np.where((self > max) | np.isnan(max), max, self)",
     ),
     OpRow(
         name="exp(Tensor self) -> Tensor",
@@ -1394,6 +1399,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         domain={"self": Interval(0.0, float("inf"), False, False)},
         latex="\\frac{1}{\\sqrt{x}}",
+        reference="np.reciprocal(np.sqrt(self))",
     ),
     OpRow(
         name="erf(Tensor self) -> Tensor",
@@ -1460,6 +1466,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Error function by a compiled loop, which has to fit, since there is no other way to write it.",
         latex="\\operatorname{erf}\\left(x\\right)",
+        reference="scipy.special.erf(self)",
     ),
     OpRow(
         name="erf_any(Tensor self) -> Tensor",
@@ -1944,6 +1951,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1.5, 2.0, 0.0]"}, {"self": "[1.0, 1.0, 1.0]"}),
         ),
         latex="x - \\operatorname{trunc}\\left(x\\right)",
+        reference="np.fmod(self, 1)",
     ),
     OpRow(
         name="round(Tensor self) -> Tensor",
@@ -2555,6 +2563,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 1000.0]", "other": "[0.0, 0.0]"}, {"self": "[0.5, 1.0]", "other": "[0.5, 0.0]"}),
         ),
         latex="\\operatorname{logaddexp}\\left(x, y\\right)",
+        reference="np.logaddexp(self, other)",
     ),
     OpRow(
         name="logaddexp_complex(Tensor self, Tensor other) -> Tensor",
@@ -2705,6 +2714,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         domain={"self": Interval(0.0, 1.0, False, False)},
         latex="\\log\\left(\\frac{x}{1 - x}\\right)",
+        reference="-np.log(1 / self - 1)",
     ),
     OpRow(
         name="xlogy(Tensor|Scalar self, Tensor other) -> Tensor",
@@ -3052,6 +3062,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The point between two elements that a weight says, the first for 0 and the second for 1.",
         latex="\\begin{cases} x + \\mathit{weight} \\, \\left(\\mathit{end} - x\\right) & \\text{if } \\Re\\left(\\mathit{weight}\\right) < 0.5 \\\\ \\mathit{end} - \\left(\\mathit{end} - x\\right) \\, \\left(1 - \\mathit{weight}\\right) & \\text{otherwise} \\end{cases}",
+        reference="np.where(np.real(weight) < 0.5, self + (end - self) * weight, end - (1 - weight) * (end - self))",
     ),
     OpRow(
         name="addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
@@ -3088,6 +3099,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Each element plus `value` times the product of two others.",
         latex="x + \\mathit{value} \\, \\left(\\mathit{tensor1} \\, \\mathit{tensor2}\\right)",
+        reference="np.add(self, np.multiply(np.multiply(tensor1, tensor2), value))",
     ),
     OpRow(
         name="addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
@@ -3124,6 +3136,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Each element plus `value` times the quotient of two others.",
         latex="x + \\mathit{value} \\, \\left(\\frac{\\mathit{tensor1}}{\\mathit{tensor2}}\\right)",
+        reference="np.add(self, np.multiply(np.divide(tensor1, tensor2), value))",
     ),
     OpRow(
         name="signbit(Tensor self) -> Tensor",
@@ -3853,6 +3866,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Replace the elements by numbers drawn evenly from `start` to `to`; of complex ones, each part.",
+        reference="start + (to - start) * generator.random(self.shape) + (1j * (start + (to - start) * generator.random(self.shape)) if np.iscomplexobj(self) else 0)",
         requires=("uniform_ expects to return a [start, to) range",),
         batching="loop: it draws random numbers",
     ),
@@ -3890,6 +3904,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Replace the elements by numbers drawn from a normal distribution. Each part of a complex number has that mean, and half of the variance.",
+        reference="generator.normal(mean, std * np.sqrt(0.5), self.shape) + 1j * generator.normal(mean, std * np.sqrt(0.5), self.shape) if np.iscomplexobj(self) else generator.normal(mean, std, self.shape)",
         requires=("normal_ expects std >= 0.0",),
         batching="loop: it draws random numbers",
     ),
@@ -3926,6 +3941,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Replace the elements by numbers drawn from an exponential distribution of rate `lambd`.",
+        reference="generator.exponential(1 / lambd, self.shape)",
         requires=("exponential_ expects lambd > 0.0",),
         batching="loop: it draws random numbers",
     ),
@@ -3963,6 +3979,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Replace the elements by numbers whose logarithms are drawn from a normal distribution.",
+        reference="generator.lognormal(mean, std, self.shape)",
         requires=("log_normal_ expects std > 0.0",),
         batching="loop: it draws random numbers",
     ),
@@ -4000,6 +4017,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Replace the elements by numbers drawn from a Cauchy distribution.",
+        reference="generator.standard_cauchy(self.shape) * sigma + median",
         requires=("cauchy_ expects sigma > 0.0",),
         batching="loop: it draws random numbers",
     ),
@@ -4036,6 +4054,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Replace the elements by how many trials it takes until one succeeds, with probability `p` each.",
+        reference="np.asarray(generator.geometric(p, self.shape), self.dtype)",
         requires=("geometric_ expects p to be in (0, 1)",),
         batching="loop: it draws random numbers",
     ),
@@ -4417,6 +4436,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, inf, -1000.0, 1000.0]"}, {"self": "[0.0, 0.0, 0.0, 0.0]"}),
         ),
         latex="\\frac{1}{1 + e^{-x}}",
+        reference="np.where(np.real(self) > 0, 1 / (1 + np.exp(-self)), np.exp(self) / (1 + np.exp(self)))",
     ),
     OpRow(
         name="relu(Tensor self) -> Tensor",
@@ -4453,6 +4473,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1.0, 0.0, 1.0, inf, -inf]"}, {"self": "[0.0, 0.0, 1.0, 1.0, 0.0]"}),
         ),
         latex="\\max\\left(x, 0\\right)",
+        reference="np.where(self <= 0, 0, self)",
     ),
     OpRow(
         name="threshold_backward(Tensor self, Tensor output) -> Tensor",
@@ -4486,6 +4507,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Gradient through relu, which leads to the output too, so that it can be differentiated, to zeros.",
         latex="\\begin{cases} 0 & \\text{if } \\mathit{output} \\le 0 \\\\ x & \\text{otherwise} \\end{cases}",
+        reference="np.where(~(output <= 0), self, 0)",
     ),
     OpRow(
         name="softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
@@ -4526,6 +4548,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "0.0", "beta": "1", "threshold": "0"}, {"self": "0.5"}),
         ),
         latex="\\begin{cases} x & \\text{if } x \\, \\beta > \\mathit{threshold} \\\\ \\frac{\\operatorname{log1p}\\left(e^{x \\, \\beta}\\right)}{\\beta} & \\text{otherwise} \\end{cases}",
+        reference="np.where(self * beta > threshold, self, np.logaddexp(0, self * beta) / beta)",
     ),
     OpRow(
         name="gelu(Tensor self, *, str approximate='none') -> Tensor",
@@ -4595,6 +4618,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The exact form of gelu.",
         latex="0.5 \\, x + 0.5 \\, x \\, \\operatorname{erf}\\left(0.7071 \\, x\\right)",
+        reference="0.5 * self * (1 + scipy.special.erf(self / np.sqrt(2)))",
     ),
     OpRow(
         name="gelu_tanh(Tensor self) -> Tensor",
@@ -4627,6 +4651,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The approximate form of gelu.",
         latex="0.5 \\, x \\, \\left(1 + \\tanh\\left(0.7979 \\, \\left(x + 0.04471 \\, x \\, x \\, x\\right)\\right)\\right)",
+        reference="0.5 * self * (1 + np.tanh(np.sqrt(2 / np.pi) * (self + 0.044715 * self**3)))",
     ),
     OpRow(
         name="silu(Tensor self) -> Tensor",
@@ -4662,6 +4687,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 40.0, -1000.0]"}, {"self": "[0.5, 1.0, 0.0]"}),
         ),
         latex="x \\, \\operatorname{sigmoid}\\left(x\\right)",
+        reference="self / (1 + np.exp(-self))",
     ),
     OpRow(
         name="relu6(Tensor self) -> Tensor",
@@ -4700,6 +4726,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1.0, 0.0, 3.0, 6.0, 7.0, inf, -inf, nan]"}, {"self": "[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]"}),
         ),
         latex="\\min\\left(\\max\\left(x, 0\\right), 6\\right)",
+        reference="np.clip(self, 0, 6)",
     ),
     OpRow(
         name="hardtanh(Tensor self, Scalar min_val=-1.0, Scalar max_val=1.0) -> Tensor",
@@ -4741,6 +4768,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-2.0, -1.0, 0.0, 1.0, 2.0, inf, -inf, nan]"}, {"self": "[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]"}),
         ),
         latex="\\min\\left(\\max\\left(x, \\mathit{min\\_val}\\right), \\mathit{max\\_val}\\right)",
+        reference="np.clip(self, min_val, max_val)",
         requires=("min_val cannot be greater than max_val",),
         batching="loop: what it requires is said of one slice",
     ),
@@ -4781,6 +4809,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-4.0, -3.0, 3.0, 4.0, inf, -inf, nan]"}, {"self": "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"}),
         ),
         latex="\\frac{\\min\\left(\\max\\left(x + 3, 0\\right), 6\\right)}{6}",
+        reference="np.clip(self / 6 + 0.5, 0, 1)",
     ),
     OpRow(
         name="hardswish(Tensor self) -> Tensor",
@@ -4819,6 +4848,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-4.0, -3.0, 0.0, 3.0, 4.0, nan]"}, {"self": "[0.0, 0.0, 0.5, 1.0, 1.0, nan]"}),
         ),
         latex="\\frac{x \\, \\min\\left(\\max\\left(x + 3, 0\\right), 6\\right)}{6}",
+        reference="np.clip(self + 3, 0, 6) * self / 6",
     ),
     OpRow(
         name="elu(Tensor self, Scalar alpha=1.0) -> Tensor",
@@ -4858,6 +4888,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, -1000.0, 0.0, 1000.0, inf, nan]", "alpha": "1.5"}, {"self": "[0.0, 0.0, 1.5, 1.0, 1.0, 1.0]"}),
         ),
         latex="\\begin{cases} \\alpha \\, \\operatorname{expm1}\\left(x\\right) & \\text{if } x \\le 0 \\\\ x & \\text{otherwise} \\end{cases}",
+        reference="np.where(self > 0, self, alpha * np.expm1(self))",
     ),
     OpRow(
         name="celu(Tensor self, Scalar alpha=1.0) -> Tensor",
@@ -4895,6 +4926,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, -1000.0, 0.0, 1000.0, inf, nan]", "alpha": "0.5"}, {"self": "[0.0, 0.0, 1.0, 1.0, 1.0, 1.0]"}),
         ),
         latex="\\begin{cases} \\alpha \\, \\operatorname{expm1}\\left(\\frac{x}{\\alpha}\\right) & \\text{if } x \\le 0 \\\\ x & \\text{otherwise} \\end{cases}",
+        reference="np.where(self > 0, self, alpha * np.expm1(self / alpha))",
         requires=("alpha cannot be 0 for CELU",),
         batching="loop: what it requires is said of one slice",
     ),
@@ -4933,6 +4965,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, 0.0, 1000.0, inf, nan]"}, {"self": "[0.0, 1.7580993408473766, 1.0507009873554805, 1.0507009873554805, 1.0507009873554805]"}),
         ),
         latex="\\begin{cases} 1.758 \\, \\operatorname{expm1}\\left(x\\right) & \\text{if } x \\le 0 \\\\ 1.051 \\, x & \\text{otherwise} \\end{cases}",
+        reference="1.0507009873554805 * np.where(self > 0, self, 1.6732632423543772 * np.expm1(self))",
     ),
     OpRow(
         name="leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
@@ -4972,6 +5005,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, -1.0, 0.0, 1.0, inf, nan]", "negative_slope": "0.25"}, {"self": "[0.25, 0.25, 0.25, 1.0, 1.0, 0.25]"}),
         ),
         latex="\\begin{cases} x & \\text{if } x > 0 \\\\ x \\, \\mathit{negative\\_slope} & \\text{otherwise} \\end{cases}",
+        reference="np.maximum(self, 0) + negative_slope * np.minimum(self, 0)",
     ),
     OpRow(
         name="prelu(Tensor self, Tensor weight) -> Tensor",
@@ -5053,6 +5087,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1.0, 0.0, 2.0]", "weight": "[0.25, 0.25, 0.25]"}, {"self": "[0.25, 0.25, 1.0]", "weight": "[-1.0, 0.0, 0.0]"}),
         ),
         latex="\\begin{cases} x & \\text{if } x > 0 \\\\ x \\, \\mathit{weight} & \\text{otherwise} \\end{cases}",
+        reference="np.where(self <= 0, self * weight, self)",
     ),
     OpRow(
         name="threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
@@ -5092,6 +5127,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, 0.0, 0.5, 1.0, inf, nan]", "threshold": "0.5", "value": "2.0"}, {"self": "[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]"}),
         ),
         latex="\\begin{cases} \\mathit{value} & \\text{if } x \\le \\mathit{threshold} \\\\ x & \\text{otherwise} \\end{cases}",
+        reference="np.where(np.less_equal(self, threshold), value, self)",
     ),
     OpRow(
         name="logsigmoid(Tensor self) -> Tensor",
@@ -5127,6 +5163,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, -1000.0, 0.0, 1000.0, inf, nan]"}, {"self": "[1.0, 1.0, 0.5, 0.0, 0.0, nan]"}),
         ),
         latex="\\min\\left(x, 0\\right) - \\operatorname{log1p}\\left(e^{-\\left|x\\right|}\\right)",
+        reference="-np.logaddexp(0, -self)",
     ),
     OpRow(
         name="mish(Tensor self) -> Tensor",
@@ -5162,6 +5199,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-1000.0, 0.0, 1000.0]"}, {"self": "[0.0, 0.6, 1.0]"}),
         ),
         latex="x \\, \\tanh\\left(\\operatorname{softplus}\\left(x\\right)\\right)",
+        reference="self * np.tanh(np.logaddexp(0, self))",
     ),
     OpRow(
         name="softsign(Tensor self) -> Tensor",
@@ -5197,6 +5235,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[-1.0, 0.0, 1.0]"}, {"self": "[0.25, 1.0, 0.25]"}),
         ),
+        reference="self / (1 + np.abs(self))",
         batching="parts",
     ),
     OpRow(
@@ -5313,6 +5352,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, -1.0, -0.5, 0.0, 0.5, 1.0, inf, nan]"}, {"self": "[1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0]"}),
         ),
         latex="\\begin{cases} x - \\mathit{lambd} & \\text{if } x > \\mathit{lambd} \\\\ \\begin{cases} x + \\mathit{lambd} & \\text{if } x < -\\mathit{lambd} \\\\ x \\cdot 0 & \\text{otherwise} \\end{cases} & \\text{otherwise} \\end{cases}",
+        reference="np.sign(self) * np.maximum(np.abs(self) - lambd, 0)",
         requires=("lambd must not be negative",),
         batching="loop: what it requires is said of one slice",
     ),
@@ -5355,6 +5395,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[-inf, -1.0, -0.5, 0.0, 0.5, 1.0, inf, nan]"}, {"self": "[1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0]"}),
         ),
         latex="\\begin{cases} 0 & \\text{if } x \\ge -\\mathit{lambd} \\land x \\le \\mathit{lambd} \\\\ x & \\text{otherwise} \\end{cases}",
+        reference="np.where(np.abs(self) <= lambd, 0, self)",
     ),
     OpRow(
         name="glu(Tensor self, dim dim=-1) -> Tensor",
@@ -5427,6 +5468,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The softmax of the negated elements along a dimension.",
+        reference="softmax(np.negative(self), dim, dtype)",
         batching="parts",
     ),
     OpRow(
@@ -5462,6 +5504,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="a comparison is constant between its jumps",
         doc="Where the elements are equal.",
         latex="x = y",
+        reference="np.equal(self, other)",
     ),
     OpRow(
         name="ne(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -6451,6 +6494,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="A gradient times the slope of a squared distance, in one pass.",
         latex="x \\, \\left(\\mathit{factor} \\, \\left(x - \\mathit{center}\\right)\\right)",
+        reference="np.multiply(self, np.multiply(factor, np.subtract(x, center)))",
     ),
     OpRow(
         name="var.all(Tensor self, bool unbiased) -> Tensor",
@@ -6484,6 +6528,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Variance of all elements; `unbiased` divides by the count minus one.",
+        reference="np.var(self, ddof=1 if unbiased else 0)",
         batching="parts",
     ),
     OpRow(
@@ -6521,6 +6566,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Variance along dimensions; `unbiased` divides by the count minus one.",
+        reference="np.var(self, axis=axes(dim), ddof=1 if unbiased else 0, keepdims=keepdim)",
         batching="parts",
     ),
     OpRow(
@@ -6598,6 +6644,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Standard deviation of all elements; `unbiased` divides by the count minus one.",
+        reference="np.std(self, ddof=1 if unbiased else 0)",
         batching="parts",
     ),
     OpRow(
@@ -6635,6 +6682,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Standard deviation along dimensions; `unbiased` divides by the count minus one.",
+        reference="np.std(self, axis=axes(dim), ddof=1 if unbiased else 0, keepdims=keepdim)",
         batching="parts",
     ),
     OpRow(
@@ -6972,6 +7020,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The greater of two elements.",
+        reference="np.maximum(self, other)",
         batching="parts",
     ),
     OpRow(
@@ -7081,6 +7130,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The smaller of two elements.",
+        reference="np.minimum(self, other)",
         batching="parts",
     ),
     OpRow(
@@ -9088,6 +9138,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The same memory in the shape of another tensor.",
+        reference="np.reshape(self, other.shape)",
         non_differentiable=("other",),
         depends_on_layout=True,
         batching="parts",
@@ -9124,6 +9175,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The same elements in the shape of another tensor.",
+        reference="np.reshape(self, other.shape)",
         non_differentiable=("other",),
         batching="parts",
     ),
@@ -9637,7 +9689,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View in which dimensions of size one are repeated.",
-        reference="expand(self, size)",
+        reference="expand(self, [*size])",
         batching="parts",
     ),
     OpRow(
@@ -9672,6 +9724,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View in which dimensions of size one are repeated to the shape of another tensor.",
+        reference="np.broadcast_to(self, other.shape)",
         non_differentiable=("other",),
         batching="parts",
     ),
@@ -12358,6 +12411,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Copy in which elements along a dimension have one value where an index tensor says.",
+        reference="scatter(self, dim, index, np.full(index.shape, value, self.dtype))",
         non_differentiable=("index",),
         batching="parts",
     ),
@@ -12435,6 +12489,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The same with one value for all.",
+        reference="scatter(self, dim, index, np.full(index.shape, value, self.dtype), reduce=reduce)",
         non_differentiable=("index",),
         batching="parts",
     ),
@@ -12915,7 +12970,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="an index has no derivative",
         doc="The places of the elements that are not zero, as rows.",
-        reference="np.argwhere(self)",
+        reference="np.transpose(np.nonzero(self))",
         batching="values",
     ),
     OpRow(
@@ -14121,6 +14176,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[2.0, -2.0, 1.0]"}, {"self": "[1.0, -1.0, 0.0]"}),
             Point({"self": "[0.0, 0.0]"}, {"self": "[0.0, 0.0]"}),
         ),
+        reference="np.abs(self).max(axis=-1)",
     ),
     OpRow(
         name="renorm(Tensor self, float p, dim dim, float maxnorm) -> Tensor",
@@ -15073,7 +15129,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"x": "[0.0, 1.0, 2.0, 3.0]", "xp": "[0.0, 1.0, 2.0]", "fp": "[0.0, 1.0, 3.0]"}, {"x": "[1.0, 2.0, 2.0, 0.0]", "fp": "[1.0, 1.0, 2.0]"}),
         ),
         domain={"x": Interval(-1000000.0, 1000000.0, False, False), "xp": Interval(-1000000.0, 1000000.0, False, False)},
-        reference="interpolated(x, xp, fp, left, right, period)",
+        reference="np.interp(x, xp, fp, left=left, right=right, period=period)",
         batching="parts",
     ),
     OpRow(
@@ -22160,6 +22216,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="The same memory without history.",
+        reference="np.asarray(self)",
         non_differentiable=("self",),
         stops_gradient=True,
     ),
@@ -22336,6 +22393,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor in another dtype; itself when it has it already.",
+        reference="self.astype(dtype)",
         batching="parts",
     ),
     OpRow(
@@ -22373,6 +22431,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor in the dtype and on the device of another; the tensor itself if it has them.",
+        reference="self.astype(other.dtype)",
         non_differentiable=("other",),
         batching="parts",
     ),
@@ -22416,6 +22475,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor on a device, in a dtype; the tensor itself if it has them.",
+        reference="self if dtype is None else self.astype(dtype)",
         batching="parts",
     ),
     OpRow(
@@ -22820,6 +22880,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View of the real parts, of real numbers too.",
+        reference="np.real(self)",
     ),
     OpRow(
         name="imag(Tensor(a) self) -> Tensor(a)",
@@ -22925,6 +22986,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Gradient of mse_loss with respect to its first argument.",
         latex="x \\, \\left(\\mathit{scale} \\, \\left(\\mathit{one} - y\\right)\\right)",
+        reference="np.multiply(np.multiply(one - other, scale), self)",
     ),
     OpRow(
         name="nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor",
@@ -24753,6 +24815,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Each element less a number, times a factor, plus a term, in one pass.",
         latex="\\left(x - \\mathit{center}\\right) \\, \\mathit{factor} + \\mathit{term}",
+        reference="factor * (self - center) + term",
     ),
     OpRow(
         name="pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
@@ -24893,6 +24956,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Another name of channel_shuffle.",
+        reference="np.reshape(np.swapaxes(np.reshape(self, (self.shape[0], groups, -1, *self.shape[2:])), 1, 2), self.shape)",
         batching="parts",
     ),
     OpRow(

@@ -349,7 +349,7 @@ REFERENCE_FUNCTIONS = words(
     pivoted_by_rows reflections riccati discrete_riccati shortest_solution slope_of_factor solved_with stein sylvester
     unpacked
     group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient strided_replaced
-    interpolated padded_by_numpy put_along_dim betainc_order_sum beta_density_derivative bessel_order_integral
+    padded_by_numpy put_along_dim betainc_order_sum beta_density_derivative bessel_order_integral
     cumulative_prod cumulative_sum histogramdd_between histogramdd_even drawn_by_numpy gamma_rise_integral
     kept_by_streams places_by_weights
     """

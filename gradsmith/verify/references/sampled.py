@@ -34,12 +34,6 @@ def accumulated(found: Array, axis: int, first: int, include_initial: bool) -> A
     return np.pad(found, width, constant_values=first)
 
 
-def interpolated(x: Array, xp: Array, fp: Array, left: Any = None, right: Any = None, period: Any = None) -> Array:
-    """NumPy's own function widens to double precision."""
-    kind = np.result_type(x, xp, fp)
-    return np.asarray(np.interp(x, xp, fp, left, right, period)).astype(kind)
-
-
 def padded_by_numpy(
     x: Array,
     pad_width: Any,
@@ -63,4 +57,4 @@ def put_along_dim(x: Array, indices: Array, values: Any, dim: int | None = None)
     return found
 
 
-DEFINITIONS = (cumulative_prod, cumulative_sum, grid_gradient, interpolated, padded_by_numpy, put_along_dim)
+DEFINITIONS = (cumulative_prod, cumulative_sum, grid_gradient, padded_by_numpy, put_along_dim)

@@ -35,21 +35,28 @@ _NUMPY_ARGUMENTS = {
 def usual_reference(row: OpRow, functions: Collection[str]) -> str:
     """``np.tanh(self)``, or "" when nothing of the entry says what to compare with.
 
-    In this order: one of `functions`, which are definitions, by the op's name; the ufunc whose inner loop the op uses;
-    a function of NumPy or SciPy of one of the op's names; the formula, computed by NumPy.
+    In this order: what the op's name says; the ufunc whose inner loop the op uses; the formula, computed by NumPy. The
+    last two are the entry's own words: they show that these are what is computed, and not that they are what is meant.
     """
+    kind, _, text = row.forward.partition("(")
+    text = text.removesuffix(")")
+    by_name = reference_by_name(row, functions)
+    if by_name:
+        return by_name
+    if kind == "ufunc":
+        return f"np.{text}({', '.join(a.name for a in row.arguments)})"
+    if not (kind in ("pointwise", "composite") or called_names(text) <= _PYTHON):
+        return ""
+    # A value that is written into a tensor fills it.
+    return f"np.broadcast_to({text}, self.shape)" if row.base.endswith("_") and len(row.returns) == 1 else text
+
+
+def reference_by_name(row: OpRow, functions: Collection[str]) -> str:
+    """One of `functions`, which are definitions, or a function of NumPy or SciPy of one of the op's names, or ""."""
     own = function_name(row)
     if own in functions:
         return f"{own}({', '.join(a.name for a in row.arguments)})"
-    kind, _, text = row.forward.partition("(")
-    text = text.removesuffix(")")
-    if kind == "ufunc":
-        return f"np.{text}({', '.join(a.name for a in row.arguments)})"
-    by_name = next(filter(None, (_of_a_library(row, name) for name in (row.base, *row.aliases))), "")
-    if by_name or not (kind in ("pointwise", "composite") or called_names(text) <= _PYTHON):
-        return by_name
-    # A value that is written into a tensor fills it.
-    return f"np.broadcast_to({text}, self.shape)" if row.base.endswith("_") and len(row.returns) == 1 else text
+    return next(filter(None, (_of_a_library(row, name) for name in (row.base, *row.aliases))), "")
 
 
 def function_name(row: OpRow) -> str:
