@@ -288,14 +288,14 @@ cdef int ctc_losses(const Alignments *c, void *losses) except -1
 cdef int ctc_slopes(const Alignments *c, void *slopes) except -1
 cdef int ctc_curvature(const Alignments *c, void *curvature) except -1
 
-# ---- factors of matrices; see kernels/factors/lu.h, cholesky.h, qr.h and spectral.h
+# ---- factors of matrices; see kernels/factors/lu.h, cholesky.h, and kernels/decompositions/decompositions.h
 
-cdef extern from "runtime/arrays/kernels/factors/qr.h":
+cdef extern from "runtime/arrays/kernels/decompositions/decompositions.h":
     ctypedef struct QRResults "gs_qr_results":
-        double *basis
-        double *triangle
-        double *parts
-        double *factors
+        void *basis
+        void *triangle
+        void *parts
+        void *factors
 
 cdef int lu(int type, void *a, int *pivots, npy_intp count, npy_intp m, npy_intp n) except -1
 cdef int lu_solve(
@@ -309,11 +309,12 @@ cdef int solve_triangular(
 cdef int cholesky(int type, const void *a, void *factors, int *orders, npy_intp count, npy_intp n) except -1
 cdef int cholesky_slope(
     int type, const void *factors, const void *gradients, void *slopes, npy_intp count, npy_intp n) except -1
-cdef int qr(const double *a, const QRResults *results, npy_intp count, npy_intp m, npy_intp n, npy_intp k) except -1
+cdef int qr(
+    int type, const void *a, const QRResults *results, npy_intp count, npy_intp m, npy_intp n, npy_intp k) except -1
 cdef bint can_decompose() noexcept
-cdef npy_intp eigh(const double *a, double *values, double *vectors, npy_intp count, npy_intp n) except -1
+cdef npy_intp eigh(int type, const void *a, void *values, void *vectors, npy_intp count, npy_intp n) except -1
 cdef npy_intp svd(
-    const double *a, double *u, double *values, double *vh, npy_intp count, npy_intp m, npy_intp n,
+    int type, const void *a, void *u, void *values, void *vh, npy_intp count, npy_intp m, npy_intp n,
     npy_intp left) except -1
 
 # ---- types

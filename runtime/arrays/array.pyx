@@ -534,35 +534,35 @@ cdef int cholesky_slope(
     return gs_cholesky_slope(type, factors, gradients, slopes, count, n)
 
 
-cdef extern from "runtime/arrays/kernels/factors/qr.h":
+cdef extern from "runtime/arrays/kernels/decompositions/decompositions.h":
     int gs_qr(
-        const double *a, const QRResults *results, npy_intp count, npy_intp m, npy_intp n, npy_intp k) except -1
-
-
-cdef int qr(const double *a, const QRResults *results, npy_intp count, npy_intp m, npy_intp n, npy_intp k) except -1:
-    return gs_qr(a, results, count, m, n, k)
-
-
-cdef extern from "runtime/arrays/kernels/factors/spectral.h":
+        int type, const void *a, const QRResults *results, npy_intp count, npy_intp m, npy_intp n, npy_intp k) except -1
     bint gs_can_decompose() noexcept
-    npy_intp gs_eigh(const double *a, double *values, double *vectors, npy_intp count, npy_intp n) except -1
+    npy_intp gs_eigh(int type, const void *a, void *values, void *vectors, npy_intp count, npy_intp n) except -1
     npy_intp gs_svd(
-        const double *a, double *u, double *values, double *vh, npy_intp count, npy_intp m, npy_intp n,
+        int type, const void *a, void *u, void *values, void *vh, npy_intp count, npy_intp m, npy_intp n,
         npy_intp left) except -1
+
+
+cdef int qr(
+    int type, const void *a, const QRResults *results, npy_intp count, npy_intp m, npy_intp n, npy_intp k
+) except -1:
+    return gs_qr(type, a, results, count, m, n, k)
 
 
 cdef bint can_decompose() noexcept:
     return gs_can_decompose()
 
 
-cdef npy_intp eigh(const double *a, double *values, double *vectors, npy_intp count, npy_intp n) except -1:
-    return gs_eigh(a, values, vectors, count, n)
+cdef npy_intp eigh(int type, const void *a, void *values, void *vectors, npy_intp count, npy_intp n) except -1:
+    return gs_eigh(type, a, values, vectors, count, n)
 
 
 cdef npy_intp svd(
-    const double *a, double *u, double *values, double *vh, npy_intp count, npy_intp m, npy_intp n, npy_intp left
+    int type, const void *a, void *u, void *values, void *vh, npy_intp count, npy_intp m, npy_intp n, npy_intp left
 ) except -1:
-    return gs_svd(a, u, values, vh, count, m, n, left)
+    return gs_svd(type, a, u, values, vh, count, m, n, left)
+
 
 # ---- arrays without data
 

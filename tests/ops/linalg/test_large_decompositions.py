@@ -10,12 +10,18 @@ from gradsmith.runtime.arrays.functions.algebra.factors import orthogonal, spect
 RNG = np.random.default_rng(3)
 
 
+TOLERANCES = {"float32": 2e-6, "float64": 1e-13}
+
+
 def close(found, expected, scale=1.0):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * scale)
+    """To the digits that the dtype of what was found has."""
+    tolerance = TOLERANCES[found.dtype.name] * max(scale, 10)
+    np.testing.assert_allclose(found.astype(np.float64), expected, rtol=0, atol=tolerance)
 
 
 def check_orthonormal(vectors):
-    close(vectors.swapaxes(-1, -2) @ vectors - np.eye(vectors.shape[-1]), 0)
+    gram = vectors.swapaxes(-1, -2).astype(np.float64) @ vectors
+    np.testing.assert_allclose(gram - np.eye(gram.shape[-1]), 0, atol=20 * TOLERANCES[vectors.dtype.name])
 
 
 @pytest.fixture(autouse=True, params=["auto", "blas"])
@@ -42,12 +48,14 @@ SHAPES = [
 ]
 
 
+@pytest.mark.parametrize("dtype", TOLERANCES)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("mode", ["reduced", "complete"])
-def test_qr(shape, mode):
-    a = RNG.standard_normal(shape)
+def test_qr(shape, mode, dtype):
+    a = RNG.standard_normal(shape).astype(dtype)
     q, r = orthogonal.qr(a, mode)
-    expected = np.linalg.qr(a, mode)
+    expected = np.linalg.qr(a.astype(np.float64), mode)
+    assert q.dtype == r.dtype == dtype
     assert q.shape == expected.Q.shape and r.shape == expected.R.shape
     close(q, expected.Q, shape[-2])
     close(r, expected.R, shape[-2])
@@ -123,29 +131,33 @@ MATRICES = {
     "diagonal": np.diag(np.arange(40.0) - 20),
     "tridiagonal": np.diag(np.ones(63), 1) + np.diag(np.ones(63), -1),
     "blocks": np.kron(np.eye(8), symmetric(8)),
+    "small": symmetric(45) * 1e-25,
+    "large": symmetric(45) * 1e30,
     "tiny": symmetric(45) * 1e-200,
     "denormal": symmetric(45) * 1e-310,
     "huge": symmetric(45) * 1e200,
     "graded": symmetric(45) * np.logspace(0, -30, 45) * np.logspace(0, -30, 45)[:, None],
 }
+OF_FLOAT64 = ("tiny", "denormal", "huge")  # which float32 does not hold
 
 
-@pytest.mark.parametrize("name", MATRICES)
-def test_eigenvectors(name):
-    a = MATRICES[name]
+def named(matrices):
+    return [(name, dtype) for name in matrices for dtype in TOLERANCES if dtype == "float64" or name not in OF_FLOAT64]
+
+
+@pytest.mark.parametrize(("name", "dtype"), named(MATRICES))
+def test_eigenvectors(name, dtype):
+    a = MATRICES[name].astype(dtype)
     values, vectors = spectral.eigh(a)
+    assert values.dtype == vectors.dtype == dtype
+    a = a.astype(np.float64)
     size = np.abs(a).max() or 1
-    close(values / size, np.linalg.eigvalsh(a) / size, a.shape[-1])
+    for found in (values, spectral.eigvalsh(MATRICES[name].astype(dtype))):
+        assert found.dtype == dtype
+        close((found / size).astype(dtype), np.linalg.eigvalsh(a) / size, a.shape[-1])
     check_orthonormal(vectors)
-    close(a / size @ vectors, vectors * (values / size)[..., None, :], a.shape[-1])
+    close((a / size @ vectors).astype(dtype), vectors * (values / size)[..., None, :], a.shape[-1])
     assert (np.diff(values) >= 0).all()
-
-
-def test_eigenvectors_of_float32():
-    a = symmetric(64).astype(np.float32)
-    values, vectors = spectral.eigh(a)
-    assert values.dtype == vectors.dtype == np.float32
-    np.testing.assert_allclose(vectors * values @ vectors.T, a, atol=1e-4)
 
 
 def test_eigenvectors_have_numpys_signs():
@@ -170,34 +182,34 @@ SINGULAR = {
     "two_diagonals": np.diag(np.ones(64)) + np.diag(np.full(63, 2.0), 1),
     "below": np.diag(np.ones(63), -1),
     "low_rank": RNG.standard_normal((60, 3)) @ RNG.standard_normal((3, 50)),
+    "small": RNG.standard_normal((45, 40)) * 1e-25,
+    "large": RNG.standard_normal((45, 40)) * 1e30,
     "tiny": RNG.standard_normal((45, 40)) * 1e-200,
     "denormal": RNG.standard_normal((45, 40)) * 1e-310,
     "huge": RNG.standard_normal((45, 40)) * 1e200,
     "graded": RNG.standard_normal((45, 40)) * np.logspace(0, -60, 40),
+    "down_to_nothing": RNG.standard_normal((45, 40)) * np.logspace(0, -330, 40),
 }
 
 
 @pytest.mark.parametrize("full_matrices", [False, True])
-@pytest.mark.parametrize("name", SINGULAR)
-def test_singular_vectors(name, full_matrices):
-    a = SINGULAR[name]
+@pytest.mark.parametrize(("name", "dtype"), named(SINGULAR))
+def test_singular_vectors(name, dtype, full_matrices):
+    a = SINGULAR[name].astype(dtype)
     u, s, vh = spectral.svd(a, full_matrices)
+    values = spectral.svdvals(a)
+    assert u.dtype == s.dtype == vh.dtype == values.dtype == dtype
+    a = a.astype(np.float64)
     expected = np.linalg.svd(a, full_matrices)
     assert u.shape == expected.U.shape and vh.shape == expected.Vh.shape
     size, k = np.abs(a).max() or 1, s.shape[-1]
-    close(s / size, expected.S / size, max(a.shape))
-    close(spectral.svdvals(a) / size, expected.S / size, max(a.shape))
+    for found in (s, values):
+        close((found / size).astype(dtype), expected.S / size, max(a.shape))
     check_orthonormal(u)
     check_orthonormal(vh.swapaxes(-1, -2))
-    close(u[..., :k] * (s / size)[..., None, :] @ vh[..., :k, :], a / size, max(a.shape))
+    scaled = u[..., :k] * (s / size)[..., None, :].astype(np.float64)
+    close((scaled @ vh[..., :k, :]).astype(dtype), a / size, max(a.shape))
     assert (np.diff(s) <= 0).all()
-
-
-def test_singular_vectors_of_float32():
-    a = RNG.standard_normal((64, 50)).astype(np.float32)
-    u, s, vh = spectral.svd(a, False)
-    assert u.dtype == s.dtype == vh.dtype == spectral.svdvals(a).dtype == np.float32
-    np.testing.assert_allclose(u * s @ vh, a, atol=1e-5)
 
 
 # ---- the ops that use them

@@ -1,6 +1,7 @@
 """`numpy.linalg.eigh` without a call of LAPACK for each of many small matrices.
 
-Larger matrices go to `factors.spectral`, and complex ones from there to NumPy. As there, float32 is computed in float64.
+Larger matrices go to `factors.spectral`, and complex ones from there to NumPy. As there, float32 is computed in
+float64.
 """
 
 cimport numpy as cnp
@@ -48,4 +49,4 @@ def eigh(cnp.ndarray a not None):
 
 def eigvalsh(cnp.ndarray a not None):
     """``numpy.linalg.eigvalsh(a)``, of finite numbers."""
-    return eigh(a)[0] if is_small(a) else np.linalg.eigvalsh(a)
+    return eigh(a)[0] if is_small(a) else spectral.eigvalsh(a)

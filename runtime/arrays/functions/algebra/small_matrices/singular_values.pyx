@@ -1,6 +1,7 @@
 """`numpy.linalg.svd` without a call of LAPACK for each of many small matrices.
 
-Larger matrices go to `factors.spectral`, and complex ones from there to NumPy. As there, float32 is computed in float64.
+Larger matrices go to `factors.spectral`, and complex ones from there to NumPy. As there, float32 is computed in
+float64.
 """
 
 cimport numpy as cnp
