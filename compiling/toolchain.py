@@ -207,7 +207,11 @@ class Toolchain:
 
     def link(self, objects: list[str], module: str, output: str) -> None:
         """Make an extension module of object files."""
-        folders = [os.path.join(sys.base_exec_prefix, "libs")] if os.name == "nt" else []
+        import numpy
+
+        folders = [os.path.join(os.path.dirname(numpy.__file__), "random", "lib")]
+        if os.name == "nt":
+            folders.append(os.path.join(sys.base_exec_prefix, "libs"))
         compiler = self.compiler
         with _build_errors():
             compiler.link_shared_object(
@@ -216,10 +220,12 @@ class Toolchain:
             )  # fmt: skip
 
     def libraries(self, objects: list[str]) -> list[str]:
-        """Kernels need the mathematical libraries; what Cython wrote, alone in its module, does not."""
-        if os.name == "nt" or len(objects) == 1:
+        """Kernels need the mathematical libraries and NumPy's; what Cython wrote, alone in its module, does not."""
+        if len(objects) == 1:
             return []
-        return ["mvec", "m"] if self.features["LIBMVEC"] else ["m"]
+        if os.name == "nt":
+            return ["npyrandom"]
+        return ["npyrandom", "mvec", "m"] if self.features["LIBMVEC"] else ["npyrandom", "m"]
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.runtime.formulas.formulas cimport zeros_like
-from gradsmith.runtime.arrays.functions.draws cimport bits
+from gradsmith.runtime.arrays.functions.draws cimport bits, in_place
 from gradsmith.runtime.arrays.functions cimport floats
 
 import numpy as np
@@ -47,15 +47,7 @@ cdef TensorBase op_uniform_(TensorBase self, object start, object to, object gen
         connect_1(node, 0, 0, self)
         history = prepare_history("uniform_", self, node)
     if not (watching and written_batched(&batched_inplace_uniform_, (self, start, to, generator))):
-        write_values(
-            "uniform_",
-            self,
-            numpy_generator(generator).uniform(start, to, array_of(self).shape) + 1j * numpy_generator(
-                generator
-            ).uniform(start, to, array_of(self).shape) if np.iscomplexobj(array_of(self)) else numpy_generator(
-                generator
-            ).uniform(start, to, array_of(self).shape),
-        )
+        write_values("uniform_", self, in_place.uniform_of(array_of(self), start, to, numpy_generator(generator)))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_uniform_, ())
@@ -101,17 +93,7 @@ cdef TensorBase op_normal_(TensorBase self, object mean, object std, object gene
         connect_1(node, 0, 0, self)
         history = prepare_history("normal_", self, node)
     if not (watching and written_batched(&batched_inplace_normal_, (self, mean, std, generator))):
-        write_values(
-            "normal_",
-            self,
-            mean * (1 + 1j) + std * np.sqrt(0.5) * (
-                numpy_generator(generator).standard_normal(array_of(self).shape) + 1j * numpy_generator(
-                    generator
-                ).standard_normal(array_of(self).shape)
-            ) if np.iscomplexobj(array_of(self)) else mean + std * numpy_generator(generator).standard_normal(
-                array_of(self).shape
-            ),
-        )
+        write_values("normal_", self, in_place.normal_of(array_of(self), mean, std, numpy_generator(generator)))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_normal_, ())
@@ -157,9 +139,7 @@ cdef TensorBase op_exponential_(TensorBase self, object lambd, object generator)
         connect_1(node, 0, 0, self)
         history = prepare_history("exponential_", self, node)
     if not (watching and written_batched(&batched_inplace_exponential_, (self, lambd, generator))):
-        write_values(
-            "exponential_", self, numpy_generator(generator).standard_exponential(array_of(self).shape) / lambd
-        )
+        write_values("exponential_", self, in_place.exponential_of(array_of(self), lambd, numpy_generator(generator)))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_exponential_, ())
@@ -207,9 +187,7 @@ cdef TensorBase op_log_normal_(TensorBase self, object mean, object std, object 
         connect_1(node, 0, 0, self)
         history = prepare_history("log_normal_", self, node)
     if not (watching and written_batched(&batched_inplace_log_normal_, (self, mean, std, generator))):
-        write_values(
-            "log_normal_", self, np.exp(mean + std * numpy_generator(generator).standard_normal(array_of(self).shape))
-        )
+        write_values("log_normal_", self, in_place.log_normal_of(array_of(self), mean, std, numpy_generator(generator)))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_log_normal_, ())
@@ -258,7 +236,7 @@ cdef TensorBase op_cauchy_(TensorBase self, object median, object sigma, object 
         connect_1(node, 0, 0, self)
         history = prepare_history("cauchy_", self, node)
     if not (watching and written_batched(&batched_inplace_cauchy_, (self, median, sigma, generator))):
-        write_values("cauchy_", self, median + sigma * numpy_generator(generator).standard_cauchy(array_of(self).shape))
+        write_values("cauchy_", self, in_place.cauchy_of(array_of(self), median, sigma, numpy_generator(generator)))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_cauchy_, ())
@@ -305,11 +283,7 @@ cdef TensorBase op_geometric_(TensorBase self, object p, object generator):
         connect_1(node, 0, 0, self)
         history = prepare_history("geometric_", self, node)
     if not (watching and written_batched(&batched_inplace_geometric_, (self, p, generator))):
-        write_values(
-            "geometric_",
-            self,
-            numpy_generator(generator).geometric(p, array_of(self).shape).astype(array_of(self).dtype),
-        )
+        write_values("geometric_", self, in_place.geometric_of(array_of(self), p, numpy_generator(generator)))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_geometric_, ())
@@ -459,11 +433,7 @@ cdef TensorBase op_random_(TensorBase self, object start, object to, object gene
         connect_1(node, 0, 0, self)
         history = prepare_history("random_", self, node)
     if not (watching and written_batched(&batched_inplace_random_, (self, start, to, generator))):
-        write_values(
-            "random_",
-            self,
-            floats.random_of(array_of(self).dtype, array_of(self).shape, start, to, numpy_generator(generator)),
-        )
+        write_values("random_", self, in_place.random_of(array_of(self), start, to, numpy_generator(generator)))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_random_, ())

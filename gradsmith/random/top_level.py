@@ -10,6 +10,7 @@ from gradsmith.generated.sampling import counted_by
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.gammas import dirichlet, standard_gamma
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
+from gradsmith.runtime.tensors.factories import quick_draws
 from gradsmith.runtime.tensors.factories.random import Generator
 from gradsmith.runtime.tensors.queries import is_tensor
 
@@ -42,6 +43,8 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     >>> gs.poisson(gs.zeros(3))
     tensor([0., 0., 0.])
     """
+    if (few := quick_draws.poisson(input, generator)) is not None:
+        return few
     _expect_floating("poisson", "input", input)
     _expect(input, input >= 0, "invalid Poisson rate, expected rate to be non-negative")
     found: Tensor = counted_by(input.detach(), [], "poisson", list(input.shape), generator=generator).to(input.dtype)

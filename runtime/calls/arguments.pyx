@@ -581,6 +581,8 @@ cdef int write_several(str op, tuple targets, tuple results) except -1:
 
 cdef int write_values(str op, TensorBase self, object values) except -1:
     target = array_of(self)
+    if values is target:        # they are in their place
+        return 0
     source = np.asarray(values)
     if is_written_already(op, target, source):
         return 0

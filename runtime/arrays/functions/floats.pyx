@@ -134,8 +134,6 @@ cpdef object view_as_real_of(object a):
     return a[..., None].view(part)
 
 
-# ---- random integers
-
 cpdef object logaddexp_of(object a, object b):
     """`log(exp(a) + exp(b))` of complex numbers, of which the one with the smaller real part is added to the other."""
     cdef object dtype = np.result_type(a, b)
@@ -158,24 +156,3 @@ cpdef object bernoulli_of(object self, object p, object generator):
     if not np.all((p >= 0) & (p <= 1)):
         raise RuntimeError("bernoulli_ expects every element of p to be in [0, 1]")
     return (generator.random(self.shape) < p).astype(self.dtype)
-
-
-cpdef object random_of(object dtype, object shape, object start, object to, object generator):
-    """Integers from `start` to `to`, excluded. One number alone is the end; none means all that the dtype counts to."""
-    first, end = (0, start) if to is None else (0 if start is None else start, to)
-    end = greatest_of(dtype) + 1 if end is None else end
-    if first >= end:
-        raise RuntimeError(f"random_(): expects 'from' to be less than 'to', but got from={first} >= to={end}")
-    if dtype.kind in "iub" and not (least_of(dtype) <= first and end - 1 <= greatest_of(dtype)):
-        raise RuntimeError(f"random_(): numbers from {first} to {end - 1} do not fit in {dtype}")
-    return generator.integers(first, end, shape, np.uint64 if end > 2**63 else np.int64).astype(dtype)
-
-
-cdef object greatest_of(object dtype):
-    if dtype.kind == "f":
-        return 2 ** (np.finfo(dtype).nmant + 1)
-    return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
-
-
-cdef object least_of(object dtype):
-    return 0 if dtype.kind == "b" else int(np.iinfo(dtype).min)

@@ -21,11 +21,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 DRAWING: dict[str, Callable[..., Any]] = {}  # the functions that `drawn_in_each_run` has made, by name
 
 
-def drawn_in_each_run(function: F) -> F:
-    """A function that draws random numbers, as a step of a program where it is called while one is made."""
+def drawn_in_each_run(function: F, quick: Callable[..., Any] | None = None) -> F:
+    """A function that draws random numbers, as a step of a program where it is called while one is made.
+
+    `quick` is a function of `quick_draws` that knows what to do with most calls.
+    """
 
     @functools.wraps(function)
     def draw(*args: Any, generator: Any = None, **kwargs: Any) -> Any:
+        if quick is not None and (few := quick(args, generator, kwargs)) is not None:
+            return few
         if not is_tracing():
             return function(*args, generator=generator, **kwargs)
         return _traced(function, args, generator, kwargs)

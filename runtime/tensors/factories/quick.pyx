@@ -63,6 +63,10 @@ def filled_for(TensorBase like not None, tuple size not None, value, dtype, devi
 
 def filled_like(like, value, dtype, device, bint requires_grad):
     """The same of the shape of another tensor, too, whose elements lie row by row."""
+    return made_like(like, value, dtype, device, requires_grad)
+
+
+cdef object made_like(object like, object value, object dtype, object device, bint requires_grad):
     if not isinstance(like, TensorBase) or is_meta((<TensorBase>like).array):
         return None
     cdef cnp.ndarray array = <cnp.ndarray>(<TensorBase>like).array
@@ -206,7 +210,7 @@ cdef inline int own_type(TensorBase tensor) noexcept:
     return cnp.PyArray_TYPE(<cnp.ndarray>tensor.array)
 
 
-cdef inline int type_of(object dtype, int otherwise) noexcept:
+cdef int type_of(object dtype, int otherwise) noexcept:
     """NumPy's number of a dtype; -1 for what is no dtype yet, or none that tensors have."""
     if dtype is None:
         return otherwise

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import operator
 import os
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from struct import Struct
@@ -28,13 +27,14 @@ from gradsmith.runtime.arrays.functions.draws.bits import (
     kept,
     uninitialised,
 )
+from gradsmith.runtime.arrays.functions.draws.words import draw_even, draw_integers, draw_normal, draw_permutation
 from gradsmith.runtime.arrays.memory_format import expect_strided
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, trace_of_thread
 from gradsmith.runtime.batching.levels import Draws, open_levels
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.threads import register_switch
-from gradsmith.runtime.tensors.factories import quick
+from gradsmith.runtime.tensors.factories import quick_draws
 from gradsmith.runtime.tensors.factories.creation import (
     allocate,
     as_count,
@@ -46,6 +46,7 @@ from gradsmith.runtime.tensors.factories.creation import (
     ordered_like,
 )
 from gradsmith.runtime.tensors.factories.in_traces import drawn_in_each_run, expect_untraced
+from gradsmith.runtime.tensors.factories.sources import generator_behind, numpy_generator, of_thread, put_default
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -162,23 +163,17 @@ def _state_bytes(state: Any) -> bytes:
 
 default_generator = Generator()
 default_generator._seed = int.from_bytes(os.urandom(8), "little")
-
-
-class _OfThread(threading.local):
-    generator: Generator | None = None
-
-
-_of_thread = _OfThread()
+put_default(default_generator)
 
 
 def own_generator() -> Generator | None:
     """What this thread has in place of the default generator."""
-    return _of_thread.generator
+    return of_thread.generator  # type: ignore[no-any-return]
 
 
 def put_own_generator(generator: Generator | None) -> None:
     """Let this thread draw from a generator of its own wherever it is not told from which; None ends that."""
-    _of_thread.generator = generator
+    of_thread.generator = generator
 
 
 register_switch(own_generator, put_own_generator)
@@ -222,7 +217,7 @@ def set_rng_state(new_state: Tensor) -> None:
 # ---- tensors of random numbers
 
 
-@drawn_in_each_run
+@partial(drawn_in_each_run, quick=quick_draws.even)
 def rand(
     *size: Any,
     generator: Generator | None = None,
@@ -239,7 +234,7 @@ def rand(
     return _drawn("rand", _uniform, size, named, generator, out, dtype, device, requires_grad)
 
 
-@drawn_in_each_run
+@partial(drawn_in_each_run, quick=quick_draws.normal)
 def randn(
     *size: Any,
     generator: Generator | None = None,
@@ -259,7 +254,7 @@ def randn(
     return _drawn("randn", _normal, size, named, generator, out, dtype, device, requires_grad)
 
 
-@drawn_in_each_run
+@partial(drawn_in_each_run, quick=quick_draws.even_like)
 def rand_like(
     input: Tensor,
     *,
@@ -277,7 +272,7 @@ def rand_like(
     return in_format("rand_like", result, memory_format)
 
 
-@drawn_in_each_run
+@partial(drawn_in_each_run, quick=quick_draws.normal_like)
 def randn_like(
     input: Tensor,
     *,
@@ -306,24 +301,11 @@ def _drawn(
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    if out is None and not named and not open_levels():
-        few = quick.filled(size, None, dtype, device, requires_grad)
-        if few is not None and _draw_few(op, draw, generator, few):
-            return few
     shape = as_size(op, size, named)
     dtype = _dtype_or(dtype, out, get_default_dtype(), op)
     draws = Draws(op)
     array = _real_or_complex(op, draw, _source(generator, op), (*draws.sizes, *shape), dtype, device)
     return _for_slices(draws, made(array, False, op, out, device), requires_grad)
-
-
-def _draw_few(op: str, draw: Draw, generator: Generator | None, few: Tensor) -> bool:
-    """Fill a new tensor, if it is one that is filled in one piece."""
-    array = array_behind(few)
-    if array.size >= _STREAMS_FROM or array.dtype.kind != "f":
-        return False
-    draw(_source(generator, op), array)
-    return True
 
 
 def _for_slices(draws: Draws, drawn: Tensor, requires_grad: bool) -> Tensor:
@@ -340,10 +322,6 @@ def _drawn_like(
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    if not open_levels():
-        few = quick.filled_like(input, None, dtype, device, requires_grad)
-        if few is not None and _draw_few(op, draw, generator, few):
-            return few
     shape, dtype, device = like(op, input, dtype, device)
     draws = Draws(op)
     array = _real_or_complex(op, draw, _source(generator, op), (*draws.sizes, *shape), dtype, device)
@@ -375,14 +353,14 @@ def _uniform(source: np.random.Generator, out: Array) -> None:
         # A float32 below 1 may be rounded to 1; eleven bits are what a float16 holds.
         out[...] = source.integers(0, 1 << 11, out.shape, np.uint16) * np.float32(0.5**11)
     else:
-        source.random(out=out, dtype=out.dtype)
+        draw_even(source, out)
 
 
 def _normal(source: np.random.Generator, out: Array) -> None:
     if out.itemsize == 2:
         out[...] = source.standard_normal(out.shape, np.float32)
     else:
-        source.standard_normal(out=out, dtype=out.dtype)
+        draw_normal(source, out)
 
 
 # ---- large arrays
@@ -426,7 +404,7 @@ def _fill_in_pieces(draw: Draw, source: np.random.Generator, flat: Array) -> Non
 # ---- integers
 
 
-@drawn_in_each_run
+@partial(drawn_in_each_run, quick=quick_draws.integers)
 def randint(
     *bounds: Any,
     size: Sequence[int] | None = None,
@@ -446,12 +424,6 @@ def randint(
     """
     expect_strided("randint", layout)
     low, high, size = _integer_range("randint", bounds, low, high, size)
-    is_plain = out is None and dtype is None and not requires_grad
-    if is_plain and isinstance(size, (tuple, list)) and -(1 << 62) < low < high < 1 << 62 and not open_levels():
-        few = quick.filled((size,), None, int64, device, False)
-        if few is not None:
-            array_behind(few)[...] = _source(generator, "randint").integers(low, high, few.shape, int64)
-            return few
     shape = as_size("randint", (size,), {}, one_number=False)
     dtype = _dtype_or(dtype, out, int64, "randint")
     draws = Draws("randint")
@@ -459,7 +431,7 @@ def randint(
     return _for_slices(draws, made(array, False, "randint", out, device), requires_grad)
 
 
-@drawn_in_each_run
+@partial(drawn_in_each_run, quick=quick_draws.integers_like)
 def randint_like(
     input: Tensor,
     *bounds: int,
@@ -526,19 +498,25 @@ def _integers(
 def _filled_with_integers(
     source: np.random.Generator, low: int, high: int, shape: tuple[int, ...], dtype: DType
 ) -> Array:
-    if dtype in (int32, int64) and high - low <= 1 << 32 and math.prod(shape) >= 2 * STREAM_SIZE:
+    if dtype in (int32, int64) and high - low <= 1 << 32:
         array = uninitialised(shape, dtype)
-        fill_integers(source, array, low, high)
+        fill = fill_integers if array.size >= 2 * STREAM_SIZE else draw_integers
+        fill(source, array, low, high)
         return array
     drawn = dtype if dtype.kind in "iu" else int64
 
     def draw(source: np.random.Generator, out: Array) -> None:
-        out[...] = source.integers(low, high, out.shape, drawn)
+        if drawn == int64 and high - low <= 1 << 32:
+            numbers = np.empty(out.shape, int64)
+            draw_integers(source, numbers, low, high)
+            out[...] = numbers
+        else:
+            out[...] = source.integers(low, high, out.shape, drawn)
 
     return _filled_by(draw, source, shape, dtype)
 
 
-@drawn_in_each_run
+@partial(drawn_in_each_run, quick=quick_draws.permutation)
 def randperm(
     n: int,
     *,
@@ -561,11 +539,13 @@ def randperm(
     elif draws.sizes:
         array = _source(generator, "randperm").permuted(np.broadcast_to(np.arange(count), shape), axis=-1).astype(dtype)
     else:
-        array = _source(generator, "randperm").permutation(count).astype(dtype, copy=False)
+        array = uninitialised(shape, int64)
+        draw_permutation(_source(generator, "randperm"), array)
+        array = array.astype(dtype, copy=False)
     return _for_slices(draws, made(array, False, "randperm", out, device), requires_grad)
 
 
-@drawn_in_each_run
+@partial(drawn_in_each_run, quick=quick_draws.normal_around)
 def normal(
     mean: Any,
     std: Any = 1.0,
@@ -594,12 +574,6 @@ def normal(
     if open_levels():
         Draws("normal")  # its error, before that of randn()
         return _normal_in_batches(mean, std, size, generator, out, dtype, requires_grad)
-    if out is None and isinstance(size, (tuple, list)) and _are_numbers(mean, std) and std >= 0:
-        few = quick.filled((size,), None, dtype, device, requires_grad)
-        if few is not None and _draw_few("normal", _normal, generator, few):
-            array = array_behind(few)
-            array[...] = array * np.float64(std) + np.float64(mean)
-            return few
     means, deviations = _values(mean), _values(std)
     if not has_no_data(deviations) and np.any(deviations < 0):
         raise RuntimeError(f"normal(): expects std >= 0.0, but found std {deviations.min()}")
@@ -628,10 +602,6 @@ class _Shape:
     def __init__(self, value: Any) -> None:
         self.shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
         self.ndim = len(self.shape)
-
-
-def _are_numbers(*values: Any) -> bool:
-    return all(isinstance(value, (int, float)) for value in values)
 
 
 def _values(value: Any) -> Array:
@@ -668,6 +638,8 @@ def bernoulli(
 
     The result requires grad if `input` does, as in PyTorch; the gradient is zero.
     """
+    if p is None and out is None and (few := quick_draws.bernoulli(input, generator)) is not None:
+        return few
     if not isinstance(input, TensorBase):
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     drawn: Tensor = _drawn_bernoulli(input, p, generator=generator, out=out)
@@ -745,16 +717,6 @@ def _source(generator: Any, op: str) -> np.random.Generator:
     if generator is not None and not isinstance(generator, Generator):
         raise TypeError(f"{op}(): argument 'generator' must be Generator, not {type(generator).__name__}")
     return numpy_generator(generator)
-
-
-def numpy_generator(generator: Generator | None) -> np.random.Generator:
-    """The source of the numbers, by default that of the default generator."""
-    return generator_behind(generator).numpy
-
-
-def generator_behind(generator: Generator | None) -> Generator:
-    """The generator that an op was given, or the default one."""
-    return generator or _of_thread.generator or default_generator
 
 
 upcalls.fill(generator_behind=generator_behind, generator_type=Generator)

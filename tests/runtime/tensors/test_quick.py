@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.runtime.tensors.factories import creation, random
+from gradsmith.runtime.tensors.factories import creation
 
 X, WIDE = gs.arange(6.0).reshape(2, 3), gs.arange(6.0).reshape(2, 3).t()
 CALLS = {
@@ -60,6 +60,16 @@ CALLS = {
     "randn_like by columns": lambda: gs.randn_like(WIDE),
     "randint": lambda: gs.randint(-3, 9, (2, 3)),
     "randint below": lambda: gs.randint(9, (5,)),
+    "randint of narrow integers": lambda: gs.randint(-3, 9, (2, 3), dtype=gs.int32),
+    "randint of floats": lambda: gs.randint(-3, 9, (2, 3), dtype=gs.float32),
+    "randint of bytes": lambda: gs.randint(0, 9, (2, 3), dtype=gs.uint8),
+    "randint_like": lambda: gs.randint_like(X, -3, 9) + gs.randint_like(X, 9),
+    "randperm": lambda: gs.randperm(7),
+    "narrow randperm": lambda: gs.randperm(7, dtype=gs.int32),
+    "normal of sizes": lambda: gs.normal(0.5, 2.0, (2, 3)),
+    "normal of tensors": lambda: gs.normal(X, X + 1) + gs.normal(X, 2.0) + gs.normal(1, X) + gs.normal(X),
+    "normal by columns": lambda: gs.normal(WIDE, 2.0),
+    "normal of two dtypes": lambda: gs.normal(X, X.double()),
 }
 
 
@@ -74,8 +84,9 @@ class Slow:
 def test_the_same_as_by_python(name, monkeypatch):
     gs.manual_seed(3)
     quick = CALLS[name]()
-    for module in (creation, random):
-        monkeypatch.setattr(module, "quick", Slow())
+    monkeypatch.setattr(creation, "quick", Slow())
+    for draw in ("rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm", "normal"):
+        monkeypatch.setattr(gs, draw, getattr(gs, draw).__wrapped__)
     gs.manual_seed(3)
     slow = CALLS[name]()
     assert (quick.dtype, quick.shape, quick.stride()) == (slow.dtype, slow.shape, slow.stride())
@@ -85,7 +96,7 @@ def test_the_same_as_by_python(name, monkeypatch):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_on_the_meta_device(name):
-    if "new_" in name or "_like" in name or "CPU" in name:
+    if any(part in name for part in ("new_", "_like", "CPU", "normal of t", "normal by")):
         return  # on a device that is named, or that of the other tensor
     with gs.device("meta"):
         assert CALLS[name]().is_meta

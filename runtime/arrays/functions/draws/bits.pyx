@@ -148,18 +148,26 @@ def fill_even(object generator, cnp.ndarray out not None):
     """Fill an array of float32 or float64 with numbers from 0 (included) to 1."""
     if out.dtype != np.float32 and out.dtype != np.float64:
         raise TypeError(f"even numbers are made in float32 and float64, not {out.dtype}")
+    even_from_streams(generator, out)
+
+
+cdef int even_from_streams(object generator, cnp.ndarray out) except -1:
     cdef Job job = job_for(EVEN_FLOAT if cnp.PyArray_ITEMSIZE(out) == 4 else EVEN_DOUBLE, out)
     draw_key(generator, &job.stream)
-    job.run()
+    return job.run()
 
 
 def fill_normal(object generator, cnp.ndarray out not None):
     """Fill an array of float32 with normal numbers of mean 0 and variance 1."""
     if out.dtype != np.float32:
         raise TypeError(f"normal numbers are made in float32, not {out.dtype}")
+    normal_from_streams(generator, out)
+
+
+cdef int normal_from_streams(object generator, cnp.ndarray out) except -1:
     cdef Job job = job_for(NORMAL_FLOAT, out)
     draw_key(generator, &job.stream)
-    job.run()
+    return job.run()
 
 
 def fill_integers(object generator, cnp.ndarray out not None, object low, object high):

@@ -67,7 +67,19 @@ def multinomial_of(weights: Array, num_samples: int, replacement: bool, generato
     _expect_weights(rows)
     with np.errstate(divide="ignore", invalid="ignore"):  # what weighs nothing comes last, in its order
         times = generator.standard_exponential(rows.shape) / rows
-    return np.argsort(times, axis=1, kind="stable")[:, :num_samples].reshape(shape)
+    return _first_places(times, num_samples).reshape(shape)
+
+
+def _first_places(times: Array, count: int) -> Array:
+    """Where the first ones of each row are, in their order; equal ones in that of their places."""
+    size = times.shape[1]
+    if not 0 < count <= size // 8:
+        return np.argsort(times, axis=1, kind="stable")[:, :count]
+    found = np.empty((times.shape[0], count), np.int64)
+    for row, last in enumerate(np.partition(times, count - 1, axis=1)[:, count - 1]):
+        places = np.flatnonzero(times[row] <= last)
+        found[row] = places[np.argsort(times[row][places], kind="stable")[:count]]
+    return found
 
 
 def _levels(shape: tuple[int, int], generator: Any) -> Array:

@@ -1,0 +1,7 @@
+cpdef object uniform_of(object self, double start, double to, object generator)
+cpdef object normal_of(object self, double mean, double std, object generator)
+cpdef object exponential_of(object self, double lambd, object generator)
+cpdef object log_normal_of(object self, double mean, double std, object generator)
+cpdef object cauchy_of(object self, double median, double sigma, object generator)
+cpdef object random_of(object self, object start, object to, object generator)
+cpdef object geometric_of(object self, double p, object generator)
