@@ -18,6 +18,7 @@ from gradsmith.runtime.formulas.ranks cimport quantile_along
 from gradsmith.generated.scatter cimport op_gather, op_scatter_tensor
 from gradsmith.generated.shape cimport op_reshape
 from gradsmith.runtime.arrays.functions.counting cimport searches, selection
+from gradsmith.runtime.arrays.functions.frequency cimport modes
 
 import numpy as np
 
@@ -723,7 +724,7 @@ cdef tuple op_mode(TensorBase self, object dim, bint keepdim):
     if replays(depth):
         values, indices = replayed_result()
     else:
-        values_array, indices_array = ordering.mode_of(array_of(self), dim, keepdim)
+        values_array, indices_array = modes.mode_of(array_of(self), dim, keepdim)
         values = wrap(values_array)
         indices = wrap(indices_array)
     cdef Node node

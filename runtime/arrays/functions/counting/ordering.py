@@ -205,23 +205,3 @@ def median_dim_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
 
 def nanmedian_dim_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     return selected("nanmedian", a, wrapped_dim(dim, a.ndim), keepdim, lambda rows: in_the_middle(rows, True))
-
-
-def mode_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    return selected("mode", a, wrapped_dim(dim, a.ndim), keepdim, most_frequent)
-
-
-def most_frequent(rows: Array) -> tuple[Array, Array]:
-    """Each row's most frequent element, the smallest if several are equally frequent, and its last place.
-
-    No NaN equals another. One at the start of a row in which nothing is there twice is taken, as in PyTorch.
-    """
-    length = rows.shape[-1]
-    values, places = sorted_rows(np.ascontiguousarray(rows), False)
-    starts = np.ones(values.shape, bool)
-    starts[..., 1:] = values[..., 1:] != values[..., :-1]
-    since = np.arange(length) - np.maximum.accumulate(np.where(starts, np.arange(length), 0), axis=-1)
-    found = np.take_along_axis(places, since.argmax(-1)[..., None], -1)[..., 0]
-    if rows.dtype.kind == "f":
-        found = np.where(np.isnan(rows[..., 0]) & (since.max(-1) == 0), 0, found)
-    return picked(rows, found[..., None])[..., 0], found
