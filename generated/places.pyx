@@ -12,6 +12,7 @@ from gradsmith.runtime.formulas.selection cimport (
     copied_along, copied_along_into, elements_along, elements_at, filled_along, filled_along_into, with_elements_at,
     with_elements_at_into,
 )
+from gradsmith.runtime.arrays.functions cimport indexed
 
 import numpy as np
 
@@ -220,7 +221,7 @@ def index_copy(input, dim, index, source, *, out=None):
 
 cdef TensorBase op_nonzero_rows(TensorBase self):
     cdef int depth = begin_replaceable_op("nonzero_rows", (self,), &batched_nonzero_rows) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(own_memory(np.argwhere(array_of(self))))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(indexed.nonzero_rows_of(array_of(self)))
     return ended(depth, result)
 
 cdef object packed_nonzero_rows(tuple operands):

@@ -19,8 +19,7 @@ from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_bmm, op_dot, op_matmul, op_mm, op_mv, op_outer
 from gradsmith.runtime.formulas.matrices cimport (
-    as_matrices, columns_over, contracted_dims, dims_beside_ones, first_of_three, kron_factor_shape, kron_shape,
-    of_size, rows_over, scaled_by,
+    as_matrices, contracted, first_of_three, kron_factor_shape, kron_shape, scaled_by,
 )
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.reduce cimport op_sum_dim
@@ -99,103 +98,7 @@ def inner(input, other, *, out=None):
 
 cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
     cdef int depth = begin_op("tensordot", (self, other, dims), NULL) if watching else 0
-    cdef TensorBase result = of_size(
-        op_matmul(
-            rows_over(
-                op_sum_dim(
-                    self,
-                    dims_beside_ones(
-                        contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                        contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                        shape_of(self),
-                        shape_of(other),
-                    ),
-                    True,
-                    dtype_of(self),
-                ) if len(
-                    dims_beside_ones(
-                        contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                        contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                        shape_of(self),
-                        shape_of(other),
-                    ),
-                ) > 0 else self,
-                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-            ),
-            columns_over(
-                op_sum_dim(
-                    other,
-                    dims_beside_ones(
-                        contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                        contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                        shape_of(other),
-                        shape_of(self),
-                    ),
-                    True,
-                    dtype_of(other),
-                ) if len(
-                    dims_beside_ones(
-                        contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                        contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                        shape_of(other),
-                        shape_of(self),
-                    ),
-                ) > 0 else other,
-                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-            ),
-        ),
-        tuple(
-            [
-                n for d, n in enumerate(
-                    shape_of(
-                        op_sum_dim(
-                            self,
-                            dims_beside_ones(
-                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                shape_of(self),
-                                shape_of(other),
-                            ),
-                            True,
-                            dtype_of(self),
-                        ) if len(
-                            dims_beside_ones(
-                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                shape_of(self),
-                                shape_of(other),
-                            ),
-                        ) > 0 else self,
-                    ),
-                ) if d not in contracted_dims(dims, shape_of(self), shape_of(other), 0)
-            ],
-        ) + tuple(
-            [
-                n for d, n in enumerate(
-                    shape_of(
-                        op_sum_dim(
-                            other,
-                            dims_beside_ones(
-                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                shape_of(other),
-                                shape_of(self),
-                            ),
-                            True,
-                            dtype_of(other),
-                        ) if len(
-                            dims_beside_ones(
-                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                shape_of(other),
-                                shape_of(self),
-                            ),
-                        ) > 0 else other,
-                    ),
-                ) if d not in contracted_dims(dims, shape_of(self), shape_of(other), 1)
-            ],
-        ),
-    )
+    cdef TensorBase result = contracted(self, other, dims)
     return ended_composite(depth, result)
 
 def call_tensordot(self, other, dims):

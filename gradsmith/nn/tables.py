@@ -6,7 +6,9 @@ from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated import embedding as rows_of
 from gradsmith.generated import norm, where
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.functions.indexed import one_hot_rows
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, trace_of_thread
+from gradsmith.runtime.graph.tensor import array_behind, from_array
 
 __all__ = ["embedding", "one_hot"]
 
@@ -105,6 +107,10 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         raise trace_of_thread().call.error(
             "one_hot() without num_classes makes as many columns as the greatest element says; give num_classes"
         )
+    if not (is_batched_tensor(input) or is_tracing()):
+        found = one_hot_rows(array_behind(input), num_classes)
+        if found is not None:
+            return from_array(found)
     _expect_classes(input, num_classes)
     count = num_classes if num_classes > 0 else int(input.max().item()) + 1
     return input.new_zeros((*input.shape, count)).scatter_(-1, input.unsqueeze(-1), 1)

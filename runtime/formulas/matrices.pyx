@@ -47,43 +47,53 @@ cpdef object kind_of_norm(object order, object dim, object ndim):
 # ---- tensordot
 
 
-cpdef object contracted_dims(object dims, object left, object right, object side):
-    """The dimensions that a tensordot sums over: those of the left operand, `side` 0, or of the right, 1."""
+cpdef object contracted(object a, object b, object dims):
+    """Sums of products over dimensions of both; what is multiplied with one number all along one is summed before."""
+    cdef list left, right, of_left, of_right
+    left, right = contracted_dims(dims, a.shape, b.shape)
+    a, b = summed_beside_ones(a, left, b.shape, right), summed_beside_ones(b, right, a.shape, left)
+    of_left, of_right = dims_besides(a.ndim, left), dims_besides(b.ndim, right)
+    product = ordered(a, of_left, left).matmul(ordered(b, right, of_right))
+    if len(of_left) == len(of_right) == 1:
+        return product
+    return product.reshape([a.shape[dim] for dim in of_left] + [b.shape[dim] for dim in of_right])
+
+
+cdef tuple contracted_dims(object dims, object left, object right):
+    """The dimensions that a tensordot sums over, of the left operand and of the right one."""
+    cdef list of_left, of_right
     if isinstance(dims, int):
         if not 0 <= dims <= min(len(left), len(right)):
             raise RuntimeError(f"tensordot(): expects dims >= 0 and at most those of both operands, but got dims={dims}")
-        pair = range(len(left) - dims, len(left)), range(dims)
+        of_left, of_right = list(range(len(left) - dims, len(left))), list(range(dims))
     else:
-        pair = dims
-    of_left, of_right = _listed(pair[0], left), _listed(pair[1], right)
-    sizes = [(left[one], right[other]) for one, other in zip(of_left, of_right)]
-    if len(of_left) != len(of_right) or not all([n == m or 1 in (n, m) for n, m in sizes]):
+        of_left, of_right = _listed(dims[0], left), _listed(dims[1], right)
+    cdef bint fit = len(of_left) == len(of_right)
+    for one, other in zip(of_left, of_right):
+        fit = fit and (left[one] == right[other] or left[one] == 1 or right[other] == 1)
+    if not fit:
         raise RuntimeError(
             f"tensordot(): contracted dimensions need to match, but those of sizes {[left[dim] for dim in of_left]} "
             f"meet {[right[dim] for dim in of_right]}"
         )
-    return of_right if side else of_left
+    return of_left, of_right
 
 
-cpdef object dims_beside_ones(object dims, object others, object shape, object other):
-    """Of the dimensions that a tensordot sums over those that are longer than 1, which the other operand's are."""
-    return [dim for dim, beside in zip(dims, others) if other[beside] == 1 != shape[dim]]
+cdef object summed_beside_ones(object a, list dims, object sizes, list others):
+    """Summed over those of `dims` that are longer than 1, where the other operand's, of these sizes, are not."""
+    cdef list long = [dim for dim, beside in zip(dims, others) if sizes[beside] == 1 != a.shape[dim]]
+    return a.sum(long, True, dtype=a.dtype) if long else a
 
 
-cpdef object rows_over(object a, object dims):
-    """A matrix whose rows go over `dims`, in that order; the columns over the other dimensions."""
-    rest = [dim for dim in range(a.ndim) if dim not in dims]
-    return ordered(a, rest, dims)
+cdef list dims_besides(int ndim, list dims):
+    return [dim for dim in range(ndim) if dim not in dims]
 
 
-cpdef object columns_over(object a, object dims):
-    """A matrix whose columns go over `dims`."""
-    rest = [dim for dim in range(a.ndim) if dim not in dims]
-    return ordered(a, dims, rest)
+cdef object ordered(object a, list first, list last):
+    """A matrix whose rows go over the `first` dimensions and columns over the `last` ones.
 
-
-cdef object ordered(object a, object first, object last):
-    """(`first`, `last`), without a view where the dimensions lie so already."""
+    There is no view where the dimensions lie so already.
+    """
     cdef list order = [*first, *last]
     cdef int ndim = len(order)
     shape = a.shape
@@ -92,11 +102,6 @@ cdef object ordered(object a, object first, object last):
     if len(first) == len(last) == 1:
         return a
     return a.reshape((math.prod([shape[dim] for dim in first]), math.prod([shape[dim] for dim in last])))
-
-
-cpdef object of_size(object a, object size):
-    """The elements in another shape."""
-    return a if a.shape == tuple(size) else a.reshape(size)
 
 
 def _listed(object part, object shape):

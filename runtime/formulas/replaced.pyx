@@ -6,8 +6,11 @@ They are written with methods of tensors, so the ops that call them are differen
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport copy_into, fill
-from gradsmith.runtime.arrays.functions.ownership cimport fresh
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from gradsmith.runtime.arrays.array cimport empty_array, full_array
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, take
 from gradsmith.runtime.formulas.formulas cimport strided_geometry
 from gradsmith.runtime.formulas.numbers cimport wrapped
 from gradsmith.runtime.formulas.written cimport is_computed_alone
@@ -168,20 +171,71 @@ cdef int check_pad(object self, object pad) except -1:
 
 
 cdef object padded_array(object array, object pad, object value):
-    """All dimensions at once, for values without a history."""
-    cdef list shape = list(array.shape), kept = [slice(None)] * array.ndim, places = [slice(None)] * array.ndim
-    for number in range(len(pad) // 2):
-        dim, before, after = array.ndim - 1 - number, pad[2 * number], pad[2 * number + 1]
-        first = min(max(-before, 0), shape[dim])
-        stop = max(shape[dim] + min(after, 0), first)
-        start = max(before, 0)
-        kept[dim], places[dim] = slice(first, stop), slice(start, start + stop - first)
-        shape[dim] = start + stop - first + max(after, 0)
-    result = fresh(cnp.PyArray_TYPE(array), tuple(shape))
-    fill(<PyObject *>result, value)
-    part, source = result[(*places, ...)], array[(*kept, ...)]
-    copy_into(<PyObject *>part, <PyObject *>source)
+    """All dimensions at once, for values by rows and without a history."""
+    cdef Padding p
+    cdef npy_intp[MAX_DIMS] sizes, first
+    cdef int ndim = cnp.PyArray_NDIM(array), dim
+    cdef npy_intp before, after, stop
+    for dim in range(ndim):
+        before = pad[2 * (ndim - 1 - dim)] if 2 * (ndim - 1 - dim) < len(pad) else 0
+        after = pad[2 * (ndim - 1 - dim) + 1] if 2 * (ndim - 1 - dim) < len(pad) else 0
+        first[dim] = min(max(-before, 0), cnp.PyArray_DIM(array, dim))
+        stop = max(cnp.PyArray_DIM(array, dim) + min(after, 0), first[dim])
+        p.start[dim], p.count[dim] = max(before, 0), stop - first[dim]
+        sizes[dim] = p.start[dim] + p.count[dim] + max(after, 0)
+    result = take(empty_array(cnp.PyArray_TYPE(array), ndim, sizes))
+    filling = take(full_array(cnp.PyArray_TYPE(array), 0, NULL, value))
+    p.ndim, p.sizes = ndim, sizes
+    p.filling, p.item_size = cnp.PyArray_BYTES(filling), cnp.PyArray_ITEMSIZE(array)
+    cdef npy_intp step = p.item_size
+    cdef const char *source = cnp.PyArray_BYTES(array)
+    for dim in range(ndim - 1, -1, -1):
+        p.step[dim] = step
+        source += first[dim] * step
+        step *= cnp.PyArray_DIM(array, dim)
+    cdef char *to = cnp.PyArray_BYTES(result)
+    with nogil:
+        write_padded(&p, 0, source, to)
     return result
+
+
+cdef struct Padding:
+    int ndim
+    npy_intp *sizes                     # of the result, and where in it the values are that are kept
+    npy_intp[MAX_DIMS] start, count
+    npy_intp[MAX_DIMS] step             # in bytes, from one value to the next along a dimension
+    const char *filling                 # an element
+    npy_intp item_size
+
+
+cdef char *write_padded(const Padding *p, int dim, const char *source, char *to) noexcept nogil:
+    """Write the part of the result that goes over the dimensions from one on; where the next part goes."""
+    cdef npy_intp i, rest = p.item_size
+    cdef int d
+    if dim == p.ndim:
+        memcpy(to, source, p.item_size)
+        return to + p.item_size
+    for d in range(dim + 1, p.ndim):
+        rest *= p.sizes[d]
+    to = write_filling(p, to, p.start[dim] * rest)
+    if dim == p.ndim - 1:
+        memcpy(to, source, p.count[dim] * p.item_size)
+        to += p.count[dim] * p.item_size
+    else:
+        for i in range(p.count[dim]):
+            to = write_padded(p, dim + 1, source + i * p.step[dim], to)
+    return write_filling(p, to, (p.sizes[dim] - p.start[dim] - p.count[dim]) * rest)
+
+
+cdef char *write_filling(const Padding *p, char *to, npy_intp size) noexcept nogil:
+    """Elements in so many bytes."""
+    cdef npy_intp written = min(size, p.item_size), more
+    memcpy(to, p.filling, written)
+    while written < size:               # what is written already once more
+        more = min(written, size - written)
+        memcpy(to + written, to, more)
+        written += more
+    return to + size
 
 
 cdef object padded_along(object self, int dim, object before, object after, object value):

@@ -15,6 +15,7 @@ cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source,
 cpdef int index_add_into(object a, Py_ssize_t dim, object index, object source, object alpha) except -1
 cpdef object masked_fill_of(object a, object mask, object value)
 cpdef int masked_fill_into(object a, object mask, object value) except -1
+cpdef object nonzero_rows_of(object a)
 cpdef object masked_select_of(object a, object mask)
 
 cdef object apart_from(object target, object operand)        # which stays what it is while `target` is written

@@ -8,11 +8,12 @@ that. Both agree without integers; with them `split_index` separates the two ste
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp
+from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport clone, clone_by_rows, is_meta, readable_copy, where
+from gradsmith.runtime.arrays.array cimport clone, clone_by_rows, full_array, is_meta, readable_copy, where
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim
-from gradsmith.runtime.arrays.functions.ownership cimport fresh_zeros, take
+from gradsmith.runtime.arrays.functions.ownership cimport fresh_zeros, MAX_DIMS, take
 from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     Reduction,
     add_at_places,
@@ -682,6 +683,8 @@ cdef tuple checked_added_slices(object a, Py_ssize_t dim, object index, object s
 # ---- masks
 
 cdef int check_mask(str op, object a, object mask) except -1:
+    if cnp.PyArray_TYPE(<cnp.ndarray>mask) == cnp.NPY_BOOL and cnp.PyArray_SAMESHAPE(<cnp.ndarray>a, <cnp.ndarray>mask):
+        return 0
     if mask.dtype.kind != "b":
         raise RuntimeError(f"{op}() only supports bool masks, but got a mask of dtype {mask.dtype}")
     try:
@@ -702,7 +705,8 @@ cpdef object masked_fill_of(object a, object mask, object value):
 cpdef int masked_fill_into(object a, object mask, object value) except -1:
     check_mask("masked_fill", a, mask)
     mask, value = apart_from(a, mask), apart_from(a, filling("masked_fill", value, a.dtype))
-    if np.broadcast_shapes(a.shape, mask.shape) != a.shape:
+    cdef bint is_same = cnp.PyArray_SAMESHAPE(<cnp.ndarray>a, <cnp.ndarray>mask)
+    if not is_same and np.broadcast_shapes(a.shape, mask.shape) != a.shape:
         raise RuntimeError(
             f"masked_fill_: output with shape {list(a.shape)} doesn't match the broadcast shape "
             f"{list(np.broadcast_shapes(a.shape, mask.shape))}; an in-place operation cannot change the shape of its tensor"
@@ -714,7 +718,7 @@ cpdef int masked_fill_into(object a, object mask, object value) except -1:
 cdef object filling(str op, object value, object dtype):
     """A number, which may come as a tensor, as an element; it has to fit."""
     if not isinstance(value, np.ndarray):
-        return element_of(value, dtype)
+        return take(full_array((<cnp.dtype>dtype).type_num, 0, NULL, value))
     if value.ndim:
         raise RuntimeError(
             f"{op}(): value must be a number or a 0-dimensional tensor, but has size {list(value.shape)}"
@@ -734,7 +738,44 @@ cdef bint masked_scatter(object a, object mask, object source) except -1:
     return True
 
 
+def one_hot_rows(object classes, object count):
+    """A one at the place of each class, among `count` places or, of -1, as many as there are; None where that is not plain.
+
+    That is of what has no data or no elements, and of numbers that are no classes, for which the caller has errors.
+    """
+    cdef cnp.ndarray array = classes
+    cdef npy_intp[MAX_DIMS] sizes
+    cdef npy_intp size = cnp.PyArray_SIZE(array), i, width = -1
+    cdef int ndim = cnp.PyArray_NDIM(array)
+    if type(count) is not int or cnp.PyArray_TYPE(array) != cnp.NPY_INT64 or is_meta(<PyObject *>array) or size == 0:
+        return None
+    if not (cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_ISBEHAVED_RO(array)) or ndim == MAX_DIMS:
+        return None
+    cdef const cnp.npy_int64 *numbers = <const cnp.npy_int64 *>cnp.PyArray_DATA(array)
+    cdef cnp.npy_int64 least = 0, greatest = -1
+    for i in range(size):
+        least, greatest = min(least, numbers[i]), max(greatest, numbers[i])
+    width = greatest + 1 if count == -1 else count
+    if least < 0 or greatest >= width:
+        return None
+    memcpy(sizes, cnp.PyArray_DIMS(array), ndim * sizeof(npy_intp))
+    sizes[ndim] = width
+    found = take(full_array(cnp.NPY_INT64, ndim + 1, sizes, 0))
+    cdef cnp.npy_int64 *rows = <cnp.npy_int64 *>cnp.PyArray_DATA(<cnp.ndarray>found)
+    for i in range(size):
+        rows[i * width + numbers[i]] = 1
+    return found
+
+
+cpdef object nonzero_rows_of(object a):
+    """The places of the elements that are not zero, as rows."""
+    if cnp.PyArray_NDIM(<cnp.ndarray>a) != 1 or is_meta(<PyObject *>a):
+        return np.argwhere(a)
+    return cnp.PyArray_Nonzero(<cnp.ndarray>a)[0].reshape(-1, 1)
+
+
 cpdef object masked_select_of(object a, object mask):
     check_mask("masked_select", a, mask)
-    a, mask = np.broadcast_arrays(a, mask)
+    if not cnp.PyArray_SAMESHAPE(<cnp.ndarray>a, <cnp.ndarray>mask):
+        a, mask = np.broadcast_arrays(a, mask)
     return a[mask]

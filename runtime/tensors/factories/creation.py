@@ -608,6 +608,10 @@ def logspace(
 ) -> Tensor:
     """`steps` values evenly spaced on a logarithmic scale from ``base**start`` to ``base**end``."""
     expect_strided("logspace", layout)
+    if out is None:
+        found = quick.powers(start, end, steps, base, dtype, device, requires_grad)
+        if found is not None:
+            return found
     array = _spaced("logspace", start, end, steps, dtype, out, device, _number("logspace", "base", base))
     return made(array, requires_grad, "logspace", out, device)
 

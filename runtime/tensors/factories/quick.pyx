@@ -11,7 +11,16 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport npy_int64, npy_intp
 
-from gradsmith.runtime.arrays.array cimport default_type, empty_array, full_array, is_meta, release_array
+from gradsmith.runtime.arrays.array cimport (
+    binary_scalar,
+    cast,
+    default_type,
+    empty_array,
+    full_array,
+    is_meta,
+    POWER,
+    release_array,
+)
 from gradsmith.runtime.batching.batch cimport living
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
 
@@ -21,6 +30,7 @@ from gradsmith.runtime.arrays import device as devices
 
 cnp.import_array()
 
+cdef object DOUBLE = np.dtype(np.float64)
 cdef object DEVICE = devices.device
 
 cdef enum:
@@ -142,6 +152,24 @@ def spaced(start, end, steps, dtype, device, bint requires_grad):
     for i in range(count):
         set_point(array, i, first + step * i if i < count // 2 else last - step * (count - 1 - i))
     return result
+
+
+def powers(start, end, steps, base, dtype, device, bint requires_grad):
+    """``logspace`` likewise: powers are taken in float64, and rounded."""
+    cdef int type_num = type_of(dtype, default_type())
+    if type_num not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or not is_number(base):
+        return None
+    exponents = spaced(start, end, steps, DOUBLE, device, False)
+    if exponents is None:
+        return None
+    cdef PyObject *wide = binary_scalar(POWER, (<TensorBase>exponents).array, float(base), True)
+    cdef PyObject *found = NULL
+    try:
+        found = cast(wide, type_num)
+    finally:
+        release_array(wide)
+    cdef TensorBase result = wrap_owned(found)
+    return result.requires_grad_() if requires_grad else result
 
 
 def counted(start, end, step, dtype, device, bint requires_grad):

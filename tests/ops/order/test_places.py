@@ -60,3 +60,35 @@ def test_indices_of_triangles(rows, columns):
                 assert places.dtype == dtype
                 np.testing.assert_array_equal(places.numpy(), np.nonzero(expected(rows, columns, offset)))
     assert gs.triu_indices(rows, columns, device="meta").shape == gs.triu_indices(rows, columns).shape
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "float16", "complex64"])
+def test_places_in_each_dtype(dtype):
+    for shape in [(), (0,), (7,), (3, 4), (2, 0), (2, 3, 4)]:
+        x = (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 3).astype(dtype)
+        expected = np.argwhere(x)
+        for given in (x, x[::-1] if x.ndim else x):
+            expected = np.argwhere(given)
+            np.testing.assert_array_equal(gs.nonzero(gs.tensor(given.copy())), expected)
+            assert gs.nonzero(gs.tensor(given.copy())).shape == expected.shape
+    found = gs.tensor([0, 3, 0, 4]).nonzero()
+    found.add_(1)  # its memory is its own
+    assert found.tolist() == [[2], [4]] and found.is_contiguous()
+
+
+@pytest.mark.parametrize("shape", [(), (4,), (2, 3), (2, 1, 3)])
+def test_ones_at_classes(shape):
+    classes = np.random.default_rng(0).integers(0, 5, shape)
+    for given in (gs.tensor(classes), gs.tensor(classes.T.copy()).permute(list(reversed(range(len(shape)))))):
+        np.testing.assert_array_equal(gs.nn.functional.one_hot(given, 6), np.eye(6, dtype=int)[classes])
+        count = int(classes.max()) + 1
+        np.testing.assert_array_equal(gs.nn.functional.one_hot(given), np.eye(count, dtype=int)[classes])
+    with pytest.raises(RuntimeError, match="non-negative"):
+        gs.nn.functional.one_hot(gs.tensor([1, -1]))
+    with pytest.raises(RuntimeError, match="smaller than num_classes"):
+        gs.nn.functional.one_hot(gs.tensor([1, 3]), 3)
+    with pytest.raises(RuntimeError, match="must be positive"):
+        gs.nn.functional.one_hot(gs.tensor([0]), -2)
+    assert gs.nn.functional.one_hot(gs.zeros(0, dtype=gs.int64), 3).shape == (0, 3)
+    each = gs.vmap(lambda one: gs.nn.functional.one_hot(one, 3))(gs.tensor([[0, 2], [1, 1]]))
+    assert each.tolist() == [[[1, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 1, 0]]]

@@ -62,3 +62,35 @@ def test_padded_with_a_history_and_without(pad, shape, dtype):
     if x.ndim > 1:
         turned = x.transpose(0, -1).contiguous().transpose(0, -1)
         np.testing.assert_array_equal(gs.constant_pad_nd(turned, pad, 1).numpy(), expected)
+
+
+# ---- without a history, in one pass
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "float16", "float32", "int64", "complex128"])
+@pytest.mark.parametrize(
+    "pad", [(), (1, 2), (0, 0, 3, 1), (-1, 2, 1, -2), (2, -1, 0, -3, 1, 1), (-4, 0), (-4, 1, 2, 2)]
+)
+def test_constant_padding_by_numpy(dtype, pad):
+    x = (np.arange(24).reshape(2, 3, 4) % 7).astype(dtype)
+    pairs = [(0, 0)] * (3 - len(pad) // 2) + [pad[i : i + 2] for i in range(len(pad) - 2, -2, -2)]
+    kept = x[tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pairs)])]
+    expected = np.pad(kept, [(max(a, 0), max(b, 0)) for a, b in pairs], constant_values=np.ones((), dtype))
+    for given in (x, np.asfortranarray(x)):
+        np.testing.assert_array_equal(gs.nn.functional.pad(gs.from_numpy(given), pad, value=1), expected)
+    assert gs.nn.functional.pad(gs.from_numpy(x).to("meta"), pad).shape == expected.shape
+
+
+def test_a_mask_of_another_shape_and_a_number_that_does_not_fit():
+    x = gs.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(x.masked_fill(gs.tensor([True, False, True]), 7), [[7, 1, 7], [7, 4, 7]])
+    np.testing.assert_array_equal(x.masked_select(gs.tensor([True, False, True])), [0, 2, 3, 5])
+    for fill in (x.masked_fill, x.clone().masked_fill_):
+        with pytest.raises(RuntimeError, match="broadcast"):
+            fill(gs.ones(2, dtype=gs.bool), 1.0)
+        with pytest.raises(RuntimeError, match="bool"):
+            fill(gs.ones(2, 3), 1.0)
+    with pytest.raises(RuntimeError, match="overflow"):
+        x.masked_fill(x > 0, 1e300)
+    with pytest.raises(RuntimeError, match="overflow"):
+        gs.zeros(2, dtype=gs.int8).masked_fill(gs.ones(2, dtype=gs.bool), 1000)
