@@ -12,6 +12,7 @@ import numpy as np
 from gradsmith.generated import clamp, floor, matmul, remainder, round, stack, where
 from gradsmith.generated.interpolation import sampled
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.formulas.networks.grids import places_alone, taps_alone
 from gradsmith.runtime.tensors.factories.creation import ones_like
 from gradsmith.runtime.tensors.factories.new import copied_beside
 
@@ -129,16 +130,11 @@ def grid_sample(
             f"grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
         )
     _expect_grid(input, grid, mode)
-    frame = _Frame(grid, tuple(input.shape[2:]), bool(align_corners))
-    places = grid.movedim(-1, 1).contiguous()  # where numbers of one coordinate follow each other
-    place = frame.place_of(places.detach() if mode == "nearest" else places)
-    weights: Tensor | None
-    if mode == "bicubic":
-        numbers, weights = _cubic_taps(frame, place, padding_mode)
-    else:
-        place = frame.padded(place, padding_mode)
-        numbers, weights = _nearest_tap(place, places) if mode == "nearest" else _linear_taps(place)
-    return _sums(input, frame, numbers, weights)
+    places, weights = _taps(grid, tuple(input.shape[2:]), mode, padding_mode, bool(align_corners))
+    images, channels, *sizes = input.shape
+    factors = places.new_ones(places.shape, dtype=input.dtype) if weights is None else weights
+    found: Tensor = sampled(input.reshape(images, channels, math.prod(sizes)), factors, places)
+    return found.reshape(images, channels, *grid.shape[1:-1])
 
 
 def grid_sampler(
@@ -264,16 +260,55 @@ class _Frame:
         return where(is_inside, where(is_inside, numbers, 0).long() * self.steps, -math.prod(self.sizes))
 
 
-# ---- taps: (images, coordinates, taps, ...), the elements that a point takes along each size, and their weights
+# ---- taps: the elements that a point takes, (images, taps, points), and their weights; without these each counts once
+
+
+def _taps(
+    grid: Tensor, sizes: tuple[int, ...], mode: str, padding_mode: str, aligned: bool
+) -> tuple[Tensor, Tensor | None]:
+    places = None
+    if mode != "bicubic":
+        asked = (grid, sizes, mode == "nearest", _PADDING_MODES.index(padding_mode), aligned)
+        taps = taps_alone(*asked)
+        if taps is not None:
+            return taps
+        places = places_alone(*asked)
+    if mode == "nearest" and places is not None:
+        return places, _in_a_row(_nearest_weights(grid.movedim(-1, 1)))
+    numbers, weights = _taps_of_ops(grid, frame := _Frame(grid, sizes, aligned), mode, padding_mode)
+    factors = None if weights is None else _in_a_row(_combined(weights, mul))
+    return _in_a_row(_combined(frame.elements_at(numbers), add)) if places is None else places, factors
+
+
+def _in_a_row(taps: Tensor | None) -> Tensor | None:
+    """The points of (images, taps, ...)."""
+    return None if taps is None else taps.reshape(*taps.shape[:2], math.prod(taps.shape[2:]))
+
+
+# ---- those of each size for itself: (images, coordinates, taps, ...)
+
+
+def _taps_of_ops(grid: Tensor, frame: _Frame, mode: str, padding_mode: str) -> tuple[Tensor, Tensor | None]:
+    points = grid.movedim(-1, 1).contiguous()  # where numbers of one coordinate follow each other
+    place = frame.place_of(points.detach() if mode == "nearest" else points)
+    if mode == "bicubic":
+        return _cubic_taps(frame, place, padding_mode)
+    place = frame.padded(place, padding_mode)
+    return _nearest_tap(place, points) if mode == "nearest" else _linear_taps(place)
 
 
 def _nearest_tap(place: Tensor, grid: Tensor) -> tuple[Tensor, Tensor | None]:
     """Nothing changes with the grid, whose gradient is zero: it has one, as in PyTorch, by its first coordinate."""
-    numbers = round(place).unsqueeze(2)
+    weights = _nearest_weights(grid)
+    return round(place).unsqueeze(2), None if weights is None else weights.unsqueeze(1)
+
+
+def _nearest_weights(grid: Tensor) -> Tensor | None:
+    """(images, taps, ...) with one tap."""
     if not grid.requires_grad:
-        return numbers, None
-    first = grid.narrow(1, 0, 1).unsqueeze(2)
-    return numbers, where(ones_like(first, dtype=np.bool_), 1.0, first)
+        return None
+    first = grid.narrow(1, 0, 1)
+    return where(ones_like(first, dtype=np.bool_), 1.0, first)
 
 
 def _linear_taps(place: Tensor) -> tuple[Tensor, Tensor]:
@@ -297,19 +332,6 @@ def _cubic_weights(part: Tensor, a: float = -0.75) -> list[Tensor]:
         ((a + 2) * other - (a + 3)) * other * other + 1,
         ((a * (other + 1) - 5 * a) * (other + 1) + 8 * a) * (other + 1) - 4 * a,
     ]
-
-
-def _sums(input: Tensor, frame: _Frame, numbers: Tensor, weights: Tensor | None) -> Tensor:
-    """The sum over one tap of each size, in all combinations, of elements times weights."""
-    images, channels = input.shape[:2]
-    output = numbers.shape[3:]
-    points = math.prod(output)
-    places = _combined(frame.elements_at(numbers), add)
-    factors = places.new_ones(places.shape, dtype=input.dtype) if weights is None else _combined(weights, mul)
-    rows = (images, places.shape[1], points)
-    flat = input.reshape(images, channels, math.prod(frame.sizes))
-    found: Tensor = sampled(flat, factors.reshape(rows), places.reshape(rows))
-    return found.reshape(images, channels, *output)
 
 
 def _combined(taps: Tensor, operator: Callable[[Tensor, Tensor], Tensor]) -> Tensor:

@@ -459,3 +459,22 @@ def test_channels_side_by_side_are_sampled_as_alone(mode, dtype, channels):
         np.testing.assert_allclose(of_x[:, channel].numpy(), parts[0][:, 0].numpy(), rtol=1e-4, atol=1e-4)
         sums += parts[1].numpy()
     np.testing.assert_allclose(of_grid.numpy(), sums, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("aligned", [False, True])
+def test_points_without_a_history_and_in_batches(dtype, mode, padding_mode, aligned):
+    """Taps are found in one pass, and by ops where slices, tangents or a graph need them: to the same bit."""
+    rng = np.random.default_rng(0)
+    for sizes, output in [((5, 7), (30, 11)), ((1, 6), (9, 2)), ((3, 4, 5), (4, 2, 9))]:
+        x = gs.tensor(rng.standard_normal((2, 3, *sizes)), dtype=dtype)
+        numbers = rng.standard_normal((2, *output, len(sizes))) * 1.5
+        numbers.reshape(-1)[:8] = [1, -1, 0, math.nan, math.inf, -math.inf, 1e30, -3.5]
+        for grid in (gs.tensor(numbers, dtype=dtype), gs.tensor(np.asfortranarray(numbers), dtype=dtype)):
+            found = F.grid_sample(x, grid, mode, padding_mode, aligned)
+            one = gs.vmap(lambda x, grid: F.grid_sample(x[None], grid[None], mode, padding_mode, aligned)[0])(x, grid)
+            np.testing.assert_array_equal(found, one)
+            recorded = F.grid_sample(x, grid.clone().requires_grad_(), mode, padding_mode, aligned)
+            np.testing.assert_array_equal(found, recorded.detach())

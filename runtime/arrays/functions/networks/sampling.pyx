@@ -56,6 +56,10 @@ cpdef object weigh_samples_of(object a, object image, object places):
 cdef int expect(str op, object one, object other, object places) except -1:
     if min(one.ndim, other.ndim, places.ndim) < OWN:
         raise RuntimeError(f"{op}(): operands have {OWN} dimensions at least, not {one.ndim}, {other.ndim}, {places.ndim}")
+    cdef int type_number = cnp.PyArray_TYPE(one)
+    if (type_number == cnp.NPY_FLOAT32 or type_number == cnp.NPY_FLOAT64) and cnp.PyArray_TYPE(other) == type_number:
+        if cnp.PyArray_TYPE(places) == cnp.NPY_INT64:
+            return 0
     if places.dtype != np.int64 or one.dtype != other.dtype or one.dtype.kind != "f":
         raise RuntimeError(
             f"{op}(): places are int64 and the others of one floating dtype, but they are {places.dtype.name}, "
@@ -72,6 +76,9 @@ cdef int expect_same(str op, str what, object found, object wanted) except -1:
 
 
 cdef tuple loops_of(object one, object other, object places):
+    cdef tuple shape = one.shape[:one.ndim - OWN]
+    if shape == other.shape[:other.ndim - OWN] == places.shape[:places.ndim - OWN]:
+        return shape
     return np.broadcast_shapes(*[x.shape[:x.ndim - OWN] for x in (one, other, places)])
 
 
@@ -98,7 +105,7 @@ cdef object run(
     if 0 in (result.size, one.size, other.size, places.size):
         expect_outside(size, places)
         result.fill(0)
-        return result.astype(dtype, copy=False)
+        return result if result.dtype == dtype else result.astype(dtype)
     a, b, at, to = (
         cnp.PyArray_DATA(one), cnp.PyArray_DATA(other), <const cnp.npy_int64 *>cnp.PyArray_DATA(places),
         cnp.PyArray_DATA(result),
@@ -109,12 +116,12 @@ cdef object run(
         spread_samples(&s, a, b, at, to)
     else:
         weigh_samples(&s, a, b, at, to)
-    return result.astype(dtype, copy=False)
+    return result if result.dtype == dtype else result.astype(dtype)
 
 
 cdef object in_rows(object a, tuple loops, bint is_real):
     """Row by row, broadcast, and of a dtype that kernels are for."""
-    if is_real and a.dtype not in (np.float32, np.float64):
+    if is_real and cnp.PyArray_TYPE(a) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         a = a.astype(np.float32)
     if a.shape[:a.ndim - OWN] != loops:
         a = np.broadcast_to(a, (*loops, *a.shape[a.ndim - OWN:]))
