@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport copy_into, is_dense, is_meta, readable_copy
+from gradsmith.runtime.arrays.array cimport copy_into, is_dense, is_meta, readable_copy, release_array
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
 from gradsmith.runtime.batching.batch cimport Batch, as_batched, batch_of, is_batched
 from gradsmith.runtime.calls.captured cimport refuse_captured
@@ -317,8 +317,32 @@ cdef bint is_counted(TensorBase self) noexcept:
     return isinstance(<object>batch, Batch) and version_owner(<PyObject *>(<Batch>batch).physical) == owner
 
 
+# A large array whose elements have been written. What Cython lets go does not get to the cache of arrays, so each such
+# write would pay for the page faults of a new one: it is held until `finish_inplace`, which gives it back.
+cdef PyObject *written_values = NULL
+
+cdef enum:
+    LARGE = 1 << 16             # bytes
+
+
+cdef void give_back_when_finished(object array) noexcept:
+    global written_values
+    if written_values == NULL and isinstance(array, np.ndarray) and cnp.PyArray_NBYTES(<cnp.ndarray>array) >= LARGE:
+        Py_INCREF(array)
+        written_values = <PyObject *>array
+
+
+cdef void give_back_values() noexcept:
+    global written_values
+    cdef PyObject *array = written_values
+    written_values = NULL
+    release_array(array)
+
+
 cdef void finish_inplace(TensorBase self, Node history) noexcept:
     """After the write: count it, and set what `prepare_history` gave, if it was asked. A view's follows when needed."""
+    if written_values != NULL:
+        give_back_values()
     if not is_counted(self):
         bump_version(self)
     if history is None:
@@ -376,7 +400,9 @@ cdef int write_inplace(str op, TensorBase self, object array) except -1:
         else:
             np.copyto(target, array, where=view_geometry.differing(target, array))
         return 0
-    return store_values(target, array)
+    store_values(target, array)
+    give_back_when_finished(array)
+    return 0
 
 
 cdef bint writes_directly(str op, TensorBase self) except -1:

@@ -3,7 +3,15 @@
 from cpython.object cimport PyTypeObject
 from cpython.type cimport PyType_IsSubtype
 
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
+from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, writes_directly
+from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of
+from gradsmith.runtime.history.history cimport requires_grad_1
+from gradsmith.runtime.history.observers cimport watching
 from gradsmith.runtime.tensors.variable cimport Variable
 
 cdef extern from "runtime/calls/call_errors.h":     # hints in errors
@@ -60,6 +68,9 @@ cdef object standard_namespace(object api_version):
     return importlib.import_module("gradsmith.array_api.versions").namespace_of(api_version)
 
 
+cdef double MOST = 3e38      # less than every float32 and float64 can be
+
+
 cdef object cast(object self, object dtype, object memory_format):
     if memory_format is not None:
         return self.to(dtype, memory_format=memory_format)
@@ -74,12 +85,37 @@ cdef object filled_diagonal(object self, object fill_value, object wrap):
             "fill_diagonal_(): all dimensions of a tensor of more than 2 must have one size, but they are "
             f"{list(self.shape)}"
         )
-    if self.numel() == 0:
+    if self.numel() == 0 or diagonal_written(self, fill_value, wrap):
         return self
     cdef object step = 1 + sum([math.prod(self.shape[dim + 1:]) for dim in range(self.ndim - 1)])
     cdef object end = self.numel() if wrap or self.ndim > 2 else min(self.numel(), self.shape[1] ** 2)
     places = np.unravel_index(np.arange(0, end, step), self.shape)
     return self.index_put_(tuple([creation.tensor(place, device=self.device) for place in places]), fill_value)
+
+
+cdef bint diagonal_written(TensorBase self, object value, bint wrap) except -1:
+    """Write a number into the memory of a tensor of which nothing else changes, if it is one."""
+    cdef cnp.ndarray array = <cnp.ndarray>self.array
+    cdef int type_number = cnp.PyArray_TYPE(array), ndim = cnp.PyArray_NDIM(array), dim
+    if type_number not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or type(value) not in (int, float) or not -MOST < value < MOST:
+        return False
+    if watching or requires_grad_1(self) or has_tangent_1(self) or (wrap and ndim == 2):
+        return False
+    check_inplace("fill_diagonal_", self)
+    if not writes_directly("fill_diagonal_", self) or may_overlap_itself(array):
+        return False
+    cdef npy_intp count = min(cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1)), step = 0, i
+    cdef char *to = cnp.PyArray_BYTES(array)
+    for dim in range(ndim):
+        step += cnp.PyArray_STRIDE(array, dim)
+    cdef double number = value
+    for i in range(count):
+        if type_number == cnp.NPY_FLOAT32:
+            (<float *>(to + i * step))[0] = <float>number
+        else:
+            (<double *>(to + i * step))[0] = number
+    finish_inplace(self, None)
+    return True
 
 
 cdef extern from "runtime/tensors/numpy_names/array_ufunc.h":

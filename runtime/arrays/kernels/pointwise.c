@@ -556,6 +556,9 @@ small_power(PyObject *a, PyObject *number)
     } else {
         return NULL;
     }
+    if (type >= 0 && gs_category_of(type) == GS_INT && PyLong_CheckExact(number)) { /* modulo 2^bits, as every power */
+        return exponent == 2.0 ? gs_unary(GS_SQUARE, a) : exponent == 3.0 ? cube(a) : NULL;
+    }
     if (!is_real && type != NPY_COMPLEX64 && type != NPY_COMPLEX128) {
         return NULL;
     }

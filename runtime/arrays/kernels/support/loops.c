@@ -19,6 +19,7 @@
 #include "loops.h"
 #include "complex_loops.h"
 #include "elementary/loops.h"
+#include "integers/bounds.h"
 #include "elementary/pairs.h"
 #include "halves.h"
 
@@ -346,6 +347,9 @@ take_own(gs_ufunc ufunc, int type, gs_loop *loop)
     loop->run = gs_elementary_loop(ufunc, type);
     if (loop->run == NULL) {
         loop->run = gs_complex_loop(ufunc, type);
+    }
+    if (loop->run == NULL) {
+        loop->run = gs_integer_bound_loop(ufunc, type);
     }
     loop->out_type = (int16_t)type;
     return loop->run != NULL;
