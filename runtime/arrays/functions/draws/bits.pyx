@@ -10,6 +10,7 @@ from libc.math cimport ldexp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from gradsmith.runtime.arrays.array cimport ADD, binary, contiguous, is_meta, MULTIPLY
+from gradsmith.runtime.arrays.functions.draws.words cimport can_be_drawn_into
 from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_beside, take
 
 import numpy as np
@@ -185,8 +186,21 @@ def fill_integers(object generator, cnp.ndarray out not None, object low, object
 
 
 cpdef object bernoulli_number_of(object self, double p, object generator):
-    """Ones with a probability, and zeros, in the shape and dtype of an array."""
-    return kept(generator, self.shape, p).astype(self.dtype)
+    """Ones with a probability, and zeros, in the place of the elements of an array; or values for it. See in_place.pyx."""
+    if is_meta(<PyObject *>self):
+        return self
+    cdef cnp.ndarray mask = kept(generator, self.shape, p), array = self
+    cdef const uint8_t *ones = <const uint8_t *>cnp.PyArray_DATA(mask)
+    cdef cnp.npy_intp n = cnp.PyArray_SIZE(mask), i
+    if not can_be_drawn_into(array):
+        return (<object>mask).astype(self.dtype)
+    if cnp.PyArray_ITEMSIZE(array) == 4:
+        for i in range(n):
+            (<float *>cnp.PyArray_DATA(array))[i] = ones[i]
+    else:
+        for i in range(n):
+            (<double *>cnp.PyArray_DATA(array))[i] = ones[i]
+    return self
 
 
 cpdef object kept_part_of(object self, object mask, double scale, double above, double below):

@@ -68,13 +68,16 @@ typedef union {
     uint16_t quarters[4 * TILE];
 } tile;
 
+/* So many words at least; zeros follow them. */
 GS_CLONES static void
-fill_tile(lanes *l, tile *bits)
+fill_tile(lanes *l, tile *bits, npy_intp words)
 {
     lanes now = *l;
-    for (int i = 0; i < TILE; i += LANES) {
+    npy_intp i = 0;
+    for (; i < words; i += LANES) {
         step(&now, bits->words + i);
     }
+    memset(bits->words + i, 0, sizeof(uint64_t) * (size_t)(TILE - i));
     *l = now;
 }
 
@@ -101,8 +104,12 @@ start(lanes *l, const gs_stream *s)
     start(&l, s);                                                                            \
     for (npy_intp first = 0, size = TILE * (per_word); first < n; first += size)
 
-#define NEXT_TILE(target)                          \
-    fill_tile(&l, &bits);                          \
+/* Of the last tile: where an element is made of the bits at its own place, no more words are needed than lie before them.
+ * The elements behind are computed, too, and forgotten. */
+#define NEEDED (n - first < size ? ((n - first) * TILE + size - 1) / size : TILE)
+
+#define NEXT_TILE(target, words)                   \
+    fill_tile(&l, &bits, words);                   \
     target = n - first < size ? buffer : out + first
 
 #define END_TILE(target)                                                       \
@@ -131,7 +138,7 @@ gs_fill_kept(const gs_stream *s, uint64_t threshold, uint8_t *out, npy_intp n)
     generator spare = spare_generator(s);
     FOR_TILES(uint8_t, 4) {
         uint8_t *to;
-        NEXT_TILE(to);
+        NEXT_TILE(to, NEEDED);
         if (compare(&bits, beginning, to)) {
             for (int i = 0; i < 4 * TILE; i++) {
                 if (bits.quarters[i] == beginning) {
@@ -158,7 +165,7 @@ gs_fill_even_float(const gs_stream *s, float *out, npy_intp n)
 {
     FOR_TILES(float, 2) {
         float *to;
-        NEXT_TILE(to);
+        NEXT_TILE(to, NEEDED);
         even_floats(&bits, to);
         END_TILE(to)
     }
@@ -187,7 +194,7 @@ gs_fill_even_double(const gs_stream *s, double *out, npy_intp n)
 {
     FOR_TILES(double, 1) {
         double *to;
-        NEXT_TILE(to);
+        NEXT_TILE(to, NEEDED);
         even_doubles(&bits, to);
         END_TILE(to)
     }
@@ -248,7 +255,7 @@ gs_fill_normal_float(const gs_stream *s, float *out, npy_intp n)
 {
     FOR_TILES(float, 2) {
         float *to;
-        NEXT_TILE(to);
+        NEXT_TILE(to, TILE); /* two numbers are made of the same two halves, which lie apart */
         normal_floats(&bits, to);
         END_TILE(to)
     }
@@ -278,7 +285,7 @@ gs_fill_normal_float(const gs_stream *s, float *out, npy_intp n)
         generator spare = spare_generator(s);                                                     \
         FOR_TILES(element, 2) {                                                                   \
             element *to;                                                                          \
-            NEXT_TILE(to);                                                                        \
+            NEXT_TILE(to, NEEDED);                                                                    \
             if (range == 0) { /* 2^32 */                                                          \
                 for (int i = 0; i < 2 * TILE; i++) {                                              \
                     to[i] = (element)((u##element)low + (u##element)bits.halves[i]);              \

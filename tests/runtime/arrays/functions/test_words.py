@@ -7,6 +7,7 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.runtime.arrays.functions.draws import words
+from gradsmith.verify.references.drawn import kept_by_streams
 
 SIZES = (0, 1, 3, 255, 256, 257, 20000)  # few, chunks that are whole or not, and what is drawn without the GIL
 RANGES = [(0, 1), (0, 5), (-7, 100000), (-(2**31), 2**31), (0, 3 << 29)]
@@ -105,6 +106,7 @@ METHODS = {
     "log_normal_": (lambda source, shape: np.exp(0.5 + 0.25 * source.standard_normal(shape)), (0.5, 0.25)),
     "cauchy_": (lambda source, shape: -2.0 + 3.0 * source.standard_cauchy(shape), (-2.0, 3.0)),
     "geometric_": (lambda source, shape: source.geometric(0.3, shape), (0.3,)),
+    "bernoulli_": (lambda source, shape: kept_by_streams(source, shape, 0.3), (0.3,)),
     "random_": (lambda source, shape: source.integers(-3, 9, shape), (-3, 9)),
 }
 
