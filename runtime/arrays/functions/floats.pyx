@@ -3,7 +3,9 @@
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport ARCTAN2, binary, is_meta
+from libc.math cimport isfinite
+
+from gradsmith.runtime.arrays.array cimport ARCTAN2, binary, clone, is_meta
 from gradsmith.runtime.arrays.functions.ownership cimport take
 
 import numpy as np
@@ -12,6 +14,9 @@ from gradsmith.runtime.arrays.array import array_without_data
 from gradsmith.runtime.arrays.dtypes import bool_, complex64, complex128, result_type
 
 cnp.import_array()
+
+cdef enum:
+    FEW = 256                   # elements that are looked at one by one
 
 
 # Where differences are computed: in float16 they overflow, and integers wrap around.
@@ -67,6 +72,11 @@ cdef int check_tolerances(object a, object b, double rtol, double atol) except -
 cpdef object nan_to_num_of(object a, object nan, object posinf, object neginf):
     if is_meta(<PyObject *>a):
         return array_without_data(a.shape, a.dtype)
+    cdef int type_number = cnp.PyArray_TYPE(<cnp.ndarray>a)
+    if (type_number == cnp.NPY_FLOAT32 or type_number == cnp.NPY_FLOAT64) and cnp.PyArray_SIZE(<cnp.ndarray>a) <= FEW:
+        result = take(clone(<PyObject *>a))
+        if are_finite(<cnp.ndarray>result):
+            return result
     if a.dtype.kind not in "fc":
         return a.copy()
     result = np.array(a, order="K")
@@ -74,6 +84,18 @@ cpdef object nan_to_num_of(object a, object nan, object posinf, object neginf):
     if a.dtype.kind == "c":
         replace_in(result.imag, nan, posinf, neginf)
     return result
+
+
+cdef bint are_finite(cnp.ndarray a) noexcept:
+    """Of a dense array: the elements are looked at as they lie in memory."""
+    cdef cnp.npy_intp i
+    for i in range(cnp.PyArray_SIZE(a)):
+        if cnp.PyArray_ITEMSIZE(a) == 4:
+            if not isfinite((<float *>cnp.PyArray_DATA(a))[i]):
+                return False
+        elif not isfinite((<double *>cnp.PyArray_DATA(a))[i]):
+            return False
+    return True
 
 
 cdef int replace_in(object part, object nan, object posinf, object neginf) except -1:

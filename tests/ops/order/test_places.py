@@ -92,3 +92,39 @@ def test_ones_at_classes(shape):
     assert gs.nn.functional.one_hot(gs.zeros(0, dtype=gs.int64), 3).shape == (0, 3)
     each = gs.vmap(lambda one: gs.nn.functional.one_hot(one, 3))(gs.tensor([[0, 2], [1, 1]]))
     assert each.tolist() == [[[1, 0, 0], [0, 0, 1]], [[0, 1, 0], [0, 1, 0]]]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float32", "float64", "float16"])
+@pytest.mark.parametrize(
+    "shape, tests", [((), (3,)), ((3,), ()), ((0,), (3,)), ((5,), (0,)), ((3, 4), (2, 2)), ((40,), (90,))]
+)
+def test_membership(dtype, shape, tests):
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(0, 6, size).astype(dtype) for size in (shape, tests))
+    if dtype[0] == "f":
+        for given in (x, y):
+            given[given == 1] = np.nan  # among nothing
+            given[given == 0] *= -1
+    for invert in (False, True):
+        expected = np.asarray([(one == y).any() != invert for one in x.ravel()], bool).reshape(shape)
+        np.testing.assert_array_equal(gs.isin(gs.tensor(x), gs.tensor(y), invert=invert), expected)
+        if x.ndim == 2:
+            found = gs.isin(gs.tensor(np.ascontiguousarray(x.T)).t(), gs.tensor(y).t(), invert=invert)
+            np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [0, 3, 300])
+def test_nothing_to_replace_and_something(dtype, size):
+    a = np.linspace(-1, 1, size).astype(dtype)
+    found = gs.nan_to_num(gs.from_numpy(a))
+    np.testing.assert_array_equal(found, a)
+    found.add_(1)  # a copy
+    np.testing.assert_array_equal(a, np.linspace(-1, 1, size).astype(dtype))
+    if size:
+        a[[0, 1, 2]] = [np.nan, np.inf, -np.inf]
+        np.testing.assert_array_equal(
+            gs.nan_to_num(gs.from_numpy(a), 2.0, 3.0, -4.0), np.nan_to_num(a, True, 2.0, 3.0, -4.0)
+        )
+    turned = gs.from_numpy(np.ones((3, 4), dtype)).t()
+    assert gs.nan_to_num(turned).stride() == turned.stride()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.frequency.membership import few_among
 
 from .ordering import sorted_rows, wrapped_dim
 
@@ -110,6 +111,9 @@ def empty() -> Array:
 
 
 def isin_of(elements: Any, test_elements: Any, assume_unique: bool, invert: bool) -> Array:
+    found = few_among(elements, test_elements, invert)
+    if found is not None:
+        return found
     for given in (elements, test_elements):
         if getattr(given, "dtype", np.dtype(float)).kind in "bc":
             raise RuntimeError(f"Unsupported input type encountered for isin(): {given.dtype}")
