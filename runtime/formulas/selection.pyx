@@ -1,14 +1,20 @@
 """Helpers of ops that read and write elements by their places; see the .pxd for the types."""
 
+cimport numpy as cnp
+
 from gradsmith.runtime.formulas.numbers cimport wrapped
+from gradsmith.runtime.graph.tensor cimport TensorBase
 
 import numpy as np
 
-from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.tensors.factories.creation import zeros
+
+cnp.import_array()
 
 
 cdef int check_index(op, object index) except -1:
+    if isinstance(index, TensorBase) and cnp.PyArray_TYPE(<cnp.ndarray>(<TensorBase>index).array) == cnp.NPY_INT64:
+        return 0
     if index.dtype != np.int64:
         raise RuntimeError(f"{op}(): Expected an int64 tensor for index, but got {index.dtype}")
     return 0
@@ -18,7 +24,7 @@ cpdef object elements_at(object self, object index):
     check_index("take", index)
     if self.numel() == 0 and index.numel():
         raise IndexError("take(): tried to take from an empty tensor")
-    return self.reshape(-1)[index]
+    return (self if self.ndim == 1 else self.reshape(-1))[index]
 
 
 cpdef object elements_along(object self, object indices, object dim):
