@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import multiprocessing as _standard
 from multiprocessing import *  # noqa: F403
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from gradsmith.generated.tensor import Tensor
 from gradsmith.multiprocessing.sharing import (
     get_all_sharing_strategies,
     get_sharing_strategy,
@@ -25,12 +27,15 @@ from gradsmith.multiprocessing.spawning import (
     start_processes,
 )
 from gradsmith.names.missing import missing_attribute
+from gradsmith.runtime.graph.tensor_api import reduce_leaf
 
 __all__ = [
     *(name for name in _standard.__all__ if name != "reducer"),
     "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException",
     "get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn", "start_processes",
 ]  # fmt: skip
+
+ForkingPickler.register(Tensor, reduce_leaf)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,9 +12,14 @@ import importlib
 import importlib.util
 import io
 import pickle
+from collections import ChainMap
 from collections.abc import Callable, Sequence
+from copyreg import dispatch_table
 from types import FunctionType
 from typing import Any, NamedTuple
+
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.graph.tensor_api import reduce_leaf
 
 LARGE = 1 << 16  # bytes; of less, one message costs more than a copy
 
@@ -47,10 +52,9 @@ def has_cloudpickle() -> bool:
 
 @functools.cache
 def _pickler_class() -> type[pickle.Pickler]:
-    if not has_cloudpickle():
-        return _OfStandardLibrary
-    pickler: type[pickle.Pickler] = importlib.import_module("cloudpickle").Pickler
-    return pickler
+    base: Any = importlib.import_module("cloudpickle").Pickler if has_cloudpickle() else _OfStandardLibrary
+    table = ChainMap({Tensor: reduce_leaf}, getattr(base, "dispatch_table", dispatch_table))
+    return type("_PicklerOfLeaves", (base,), {"dispatch_table": table})
 
 
 def dumped(value: Any, describe: Callable[[], str], in_one_piece: bool = False) -> Payload:

@@ -10,11 +10,15 @@ from tokenize import TokenError
 from zipfile import BadZipFile
 from zlib import error as ZlibError
 
-__all__ = ["CorruptFileError", "UnsafeFileError", "reading"]
+__all__ = ["CorruptFileError", "NotOfTreeError", "UnsafeFileError", "reading"]
 
 
 class CorruptFileError(RuntimeError):
     """The content of a file contradicts itself, or ends too early."""
+
+
+class NotOfTreeError(TypeError):
+    """A tree contains an object of a kind that the format does not write out."""
 
 
 class UnsafeFileError(UnpicklingError):

@@ -16,11 +16,12 @@ from gradsmith.serialization.archive import Archive
 from gradsmith.serialization.arrays import MAGIC as NPY
 from gradsmith.serialization.arrays import read_array
 from gradsmith.serialization.errors import CorruptFileError, reading
+from gradsmith.serialization.objects import PickledObject
 from gradsmith.serialization.tree import finished
 
 ZIP = b"PK"
 TABLES = (".yaml", ".yml")
-FORMATS: dict[str, Callable[[Any, IO[bytes]], None]] = {"npz": native.write, "safetensors": safetensors.write}
+FORMATS: dict[str, Callable[..., None]] = {"npz": native.write, "safetensors": safetensors.write}
 
 
 def save(
@@ -29,26 +30,29 @@ def save(
     """Write tensors to a file, alone or in a tree of dicts, lists and tuples.
 
     The file is an archive of NumPy's arrays (``numpy.load`` reads it) with a description of the tree, in which numbers,
-    texts and bytes are written out. Nothing is pickled, so that reading it runs no code. Tensors that are in the tree
-    several times, or show parts of one memory, are written once, and share their memory when loaded. A file that is
-    there already is replaced only when the new one is complete.
+    texts and bytes are written out. Nothing of it is pickled, so that reading it runs no code. Tensors that are in the
+    tree several times, or show parts of one memory, are written once, and share their memory when loaded. A file that
+    is there already is replaced only when the new one is complete.
+
+    Anything else, such as a whole module, is pickled with its tensors beside it, and only ``load(f,
+    weights_only=False)`` reads it: that runs code.
 
     Parameters
     ----------
-    obj : tree
+    obj : tree or object
         Tensors, arrays, numbers, strings, bytes, None, dtypes, devices, shapes, paths and dates, and dicts, lists,
-        tuples, sets, deques, ``argparse.Namespace`` and results of ops of them. A network is saved by its
+        tuples, sets, deques, ``argparse.Namespace`` and results of ops of them. A network is best saved by its
         ``state_dict()``, and so is an optimizer.
     f : path or file
         A file that has been opened must be a binary one.
-    pickle_module, pickle_protocol
-        Accepted and not used.
+    pickle_module, pickle_protocol : module and int, optional
+        How a whole object is pickled: by Python's pickle, or another module with a ``Pickler``, such as cloudpickle.
     format : {None, "npz", "safetensors"}
         By default "safetensors" for a path that ends so, and otherwise "npz".
 
     Raises
     ------
-    TypeError
+    pickle.PicklingError, AttributeError or TypeError
         Something cannot be saved. Nothing has been written then.
 
     Examples
@@ -66,10 +70,11 @@ def save(
         format = "safetensors" if path is not None and path.suffix == ".safetensors" else "npz"
     if format not in FORMATS:
         raise ValueError(f"save: there is no format {format!r}; there are: {', '.join(FORMATS)}")
+    options = {"pickle_module": pickle_module, "pickle_protocol": pickle_protocol} if format == "npz" else {}
     if path is None:
-        FORMATS[format](obj, f)
+        FORMATS[format](obj, f, **options)
     else:
-        replace_file(path, lambda file: FORMATS[format](obj, file))
+        replace_file(path, lambda file: FORMATS[format](obj, file, **options))
 
 
 def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:
@@ -103,9 +108,9 @@ def load(
 ) -> Any:
     """Read what `save` has written, or a file of NumPy, of safetensors, or of PyTorch.
 
-    Reading runs no code, whatever is in the file. Checkpoints of PyTorch (``.pt``, ``.pth``) are read by an interpreter
-    of our own that knows tensors, numbers, texts and containers, and refuses everything else. bfloat16 becomes float32,
-    which holds the same numbers.
+    Reading runs no code, unless ``weights_only=False`` is given for a file of a whole object that `save` has written.
+    Checkpoints of PyTorch (``.pt``, ``.pth``) are read by an interpreter of our own that knows tensors, numbers, texts
+    and containers, and refuses everything else. bfloat16 becomes float32, which holds the same numbers.
 
     Parameters
     ----------
@@ -113,8 +118,13 @@ def load(
         A file that has been opened must be a binary one that can seek.
     map_location : device, str, dict or callable, optional
         "cpu", where all tensors are, or "meta". Dictionaries and functions are accepted: they only choose a device.
-    pickle_module, weights_only, mmap
-        Accepted: loading never runs code, and files are read whole.
+    pickle_module : module, optional
+        What reads the pickle of a whole object.
+    weights_only : bool, optional
+        False for files of whole objects, from people you trust: reading them runs code that the file names. True is
+        the default, unless a `pickle_module` is given.
+    mmap
+        Accepted: files are read whole.
 
     Returns
     -------
@@ -124,8 +134,8 @@ def load(
     Raises
     ------
     UnsafeFileError
-        A checkpoint contains something that is not on the list, such as a whole network. It is an
-        ``pickle.UnpicklingError``. See `gradsmith.serialization.add_safe_globals`.
+        A file holds a whole object, and `weights_only` is not False; or a checkpoint of PyTorch contains something that
+        is not on the list. It is a ``pickle.UnpicklingError``. See `gradsmith.serialization.add_safe_globals`.
     CorruptFileError
         The content contradicts itself. It is a RuntimeError.
 
@@ -145,11 +155,14 @@ def load(
         return _load_table(path, options)
     if set(options) - {"encoding", "pickle_load_args"}:
         raise TypeError(f"load() got an unexpected keyword argument '{sorted(options)[0]}'")
-    device = _device_of(map_location)
+    runs_code = pickle_module is not None if weights_only is None else not weights_only
+    how = native.Reader(_device_of(map_location), runs_code, pickle_module)
     if path is None:
-        return _read(f, getattr(f, "name", "the file"), device)
-    with open(path, "rb") as file:
-        return _read(file, str(path), device)
+        found = _read(f, getattr(f, "name", "the file"), how)
+    else:
+        with open(path, "rb") as file:
+            found = _read(file, str(path), how)
+    return found.loaded() if isinstance(found, PickledObject) else found
 
 
 def _load_table(path: Path, options: dict[str, Any]) -> Any:
@@ -180,14 +193,14 @@ def _device_of(map_location: Any) -> Any:
     return None if device.type == "cpu" else device
 
 
-def _read(file: Any, name: str, device: Any) -> Any:
+def _read(file: Any, name: str, how: native.Reader) -> Any:
     """By what the file begins with: its name says nothing that could be relied on."""
-    start = file.tell()
+    device, start = how.device, file.tell()
     begin = file.read(9)
     file.seek(start)
     with reading(name):
         if begin[:2] == ZIP:
-            return _read_archive(Archive(file), device)
+            return _read_archive(Archive(file), name, how)
         if begin[:6] == NPY:
             return finished(_tensor_of(file.read()), device, False, False)
         if begin[8:] == b"{":
@@ -211,11 +224,11 @@ def _read_older(data: bytes, name: str, device: Any) -> Any:
     return read_older_checkpoint(data, device)
 
 
-def _read_archive(archive: Archive, device: Any) -> Any:
+def _read_archive(archive: Archive, name: str, how: native.Reader) -> Any:
     if native.TREE in archive.members:
-        return native.read(archive, device)
+        return native.read(archive, name, how)
     if any(name.endswith("data.pkl") for name in archive.members):
         from gradsmith.serialization.checkpoints.reader import read_checkpoint
 
-        return read_checkpoint(archive, device)
-    return native.read_npz(archive, device)
+        return read_checkpoint(archive, how.device)
+    return native.read_npz(archive, how.device)

@@ -24,7 +24,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.device import device as Device
 from gradsmith.runtime.tensors.factories.creation import empty, from_numpy
 from gradsmith.serialization.arrays import DTYPES
-from gradsmith.serialization.errors import CorruptFileError
+from gradsmith.serialization.errors import CorruptFileError, NotOfTreeError
 from gradsmith.serialization.shared_memory import Place, joined, part_of
 from gradsmith.serialization.values import READERS, known_dtype, node_of
 
@@ -57,8 +57,8 @@ class Encoder:
 
         Raises
         ------
-        TypeError
-            It contains something that cannot be saved; the message says where.
+        NotOfTreeError
+            It contains something that cannot be written out; the message says where.
         ValueError
             It has too many levels, perhaps since it contains itself.
         """
@@ -108,7 +108,7 @@ class Encoder:
             return {"result": self._items(value, path, level), "of": [kind.__module__, kind.__name__]}
         plain = node_of(value)
         if plain is None:
-            raise TypeError(_refusal(value, path))
+            raise NotOfTreeError(_refusal(value, path))
         return plain
 
     def _dict(self, value: dict[Any, Any], path: str, level: int) -> Any:
@@ -122,7 +122,7 @@ class Encoder:
         if kind is defaultdict and (factory is None or factory in _FACTORIES.values()):
             pairs = self._pairs(value, path, level)
             return {"defaultdict": pairs, "factory": None if factory is None else factory.__name__}
-        raise TypeError(_refusal(value, path))
+        raise NotOfTreeError(_refusal(value, path))
 
     def _tensor(self, value: Tensor, path: str) -> Any:
         if _is_uninitialized(value):
@@ -146,7 +146,9 @@ class Encoder:
     def _array(self, array: _Array, owner: Any, path: str) -> str:
         """The name under which an array is kept; memory that is shown twice in one way is kept once."""
         if array.dtype.name not in DTYPES:
-            raise TypeError(f"save: the array at {_shown(path)} has dtype {array.dtype}, of which there are no tensors")
+            raise NotOfTreeError(
+                f"save: the array at {_shown(path)} has dtype {array.dtype}, of which there are no tensors"
+            )
         key = (array.__array_interface__["data"], array.shape, array.strides, array.dtype)
         if key in self._names:
             return self._names[key]
@@ -191,8 +193,8 @@ def _uninitialized_node(value: Tensor) -> dict[str, Any]:
 def _refusal(value: Any, path: str) -> str:
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     advice = (
-        "save its state_dict() instead, and load that into a new one; or write the whole object with pickle, which "
-        "runs code when it is read"
+        "save its state_dict() instead, and load that into a new one; or write the whole object in the format npz, "
+        "with pickle, which runs code when it is read"
         if hasattr(value, "state_dict")
         else "convert it to one of them"
     )

@@ -230,12 +230,18 @@ def deepcopy(tensor: Any, memo: dict[int, Any]) -> Any:
     return copy
 
 
-def reduce(tensor: Any) -> tuple[Any, ...]:
-    """Pickle a leaf: class, array, whether it requires grad. A history cannot be pickled."""
+def reduce_leaf(tensor: Any) -> tuple[Any, ...]:
+    """Pickle a tensor that goes to another process, where a history would be missed and not only be left behind."""
     if not tensor.is_leaf:
         raise RuntimeError(
-            "only leaf tensors can be pickled: the recorded history of this one cannot be stored; detach() it first"
+            "only leaf tensors go to other processes: the recorded history of this one cannot be sent; detach() it "
+            "first"
         )
+    return tensor.__reduce_ex__(5)  # type: ignore[no-any-return]
+
+
+def reduce(tensor: Any) -> tuple[Any, ...]:
+    """Pickle class, array, and whether it requires grad. A history stays behind: what had one comes back a leaf."""
     state = _attributes(tensor) or None  # which pickle puts into the tensor's `__dict__`
     if tensor.is_meta:
         return _rebuild_without_data, (type(tensor), tensor.shape, tensor.dtype, tensor.requires_grad), state

@@ -20,21 +20,23 @@ class RemovableHandle:
         self.id = next(_next_id)
         while self.id in table:  # hooks that were unpickled have numbers of another process
             self.id = next(_next_id)
-        self._tables = tuple(map(weakref.ref, (table, *more_tables)))
+        self.hooks_dict_ref = weakref.ref(table)
+        self.extra_dict_ref = tuple(map(weakref.ref, more_tables))
 
     def remove(self) -> None:
-        for reference in self._tables:
+        for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
             table = reference()
             if table is not None:
                 table.pop(self.id, None)
 
     def __getstate__(self) -> tuple[int, list[Any]]:
-        return self.id, [reference() for reference in self._tables]
+        return self.id, [reference() for reference in (self.hooks_dict_ref, *self.extra_dict_ref)]
 
     def __setstate__(self, state: tuple[int, list[Any]]) -> None:
         self.id, tables = state
         # A table that is gone had nothing left to remove.
-        self._tables = tuple(weakref.ref(new_table() if table is None else table) for table in tables)
+        first, *more = (weakref.ref(new_table() if table is None else table) for table in tables)
+        self.hooks_dict_ref, self.extra_dict_ref = first, tuple(more)
 
     def __enter__(self) -> RemovableHandle:
         return self

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import pickle
 import random
 import stat
 import zipfile
@@ -248,11 +249,9 @@ class Pair(NamedTuple):
         ({Network(): 1}, "Network"),
     ],
 )
-@pytest.mark.parametrize("format", FORMATS)
-def test_what_is_refused(value, message, format, tmp_path):
-    path = tmp_path / "file"
+def test_what_is_refused(value, message, tmp_path):
     with pytest.raises(TypeError, match=message):
-        gs.save(value, path, format=format)
+        gs.save(value, tmp_path / "file.safetensors")
     assert not list(tmp_path.iterdir())
 
 
@@ -290,8 +289,8 @@ def test_a_file_is_replaced_when_the_new_one_is_complete(tmp_path):
     path = tmp_path / "model.pt"
     gs.save([1], path)
     path.chmod(0o640)
-    with pytest.raises(TypeError):
-        gs.save([print], path)
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        gs.save([lambda: 1], path)
     assert gs.load(path) == [1]
     gs.save([2], str(path))
     assert gs.load(path) == [2] and stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -438,9 +437,9 @@ def of_version(tree, version=1):
 @pytest.mark.parametrize(
     "tree, message",
     [
-        (of_version(1, version=3), "a newer gradsmith may read it"),
-        ({"tree": 1}, "not of version 1 or 2"),
-        ([], "not of version 1 or 2"),
+        (of_version(1, version=4), "a newer gradsmith may read it"),
+        ({"tree": 1}, "not of version 1, 2 or 3"),
+        ([], "not of version 1, 2 or 3"),
         ("{", "corrupt"),
         (of_version({"module": "os"}), "contains a 'module', which is not known"),
         (of_version({}), "contains a None"),

@@ -70,7 +70,6 @@ MISTAKES = [
     ("gs.tensor([1, 2]).add_(2.5)", RuntimeError, "^add_: result type"),
     ("gs.tensor([1, 2]).lerp_(gs.ones(2), 0.5)", RuntimeError, "^lerp_: result type"),
     # what keeps a history
-    ("pickle.dumps(w * 2)", RuntimeError, r"only leaf tensors can be pickled.*detach\(\)"),
     ("copy.deepcopy(w * 2)", RuntimeError, "Only Tensors created explicitly by the user"),
     # names
     ("x.to(gs.bfloat16)", TypeError, r"to\(\): NumPy has no dtype bfloat16.*float32.*float16"),
