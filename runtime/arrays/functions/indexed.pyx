@@ -43,6 +43,9 @@ from gradsmith.runtime.arrays.functions.index_shapes import indexed_shape
 
 cnp.import_array()
 
+cdef enum:
+    FEW = 4     # times as many elements as places make a copy of rows cheaper than numbers of all elements
+
 cdef extern from "Python.h":
     int PyObject_SetItem(object, object, object) except? -1
 
@@ -257,13 +260,27 @@ cdef int add_at(object target, object index, object values) except -1:
     """target[index] += values, a repeated place as often as it comes."""
     if only_masks(index):       # these name each place once
         return assign(target, index, target[index] + values)
-    rows = rows_of(target, index) if is_addable(target) and target.flags.c_contiguous else None
+    rows = rows_of(target, index)
     if rows is None:
         return add_one_by_one(target, index, values)
     first, count, places = rows
+    if not is_addable(target) or not target.flags.c_contiguous:
+        if FEW * cnp.PyArray_SIZE(places) < target.size:
+            return add_to_few(target, first, count, places, values)
+        return add_one_by_one(target, index, values)
     expected = (*target.shape[:first], *places.shape, *target.shape[first + count:])
     values = np.broadcast_to(values, expected)
     return add_rows(target, first, count, places, values.astype(target.dtype, copy=False))
+
+
+cdef int add_to_few(object target, int first, int count, object places, object values) except -1:
+    """Add to a copy of the rows that are named, which goes back, so that the rest of a large target is not looked at."""
+    named, again = np.unique(places, return_inverse=True)
+    around = (slice(None),) * first
+    chosen = (*around, *np.unravel_index(named, target.shape[first:first + count]))
+    sums = np.ascontiguousarray(target[chosen])
+    add_one_by_one(sums, (*around, again.reshape(places.shape)), values)
+    return assign(target, chosen, sums)
 
 
 cdef int add_one_by_one(object target, object index, object values) except -1:

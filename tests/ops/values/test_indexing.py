@@ -1,5 +1,6 @@
 """``x[...]`` and ``x[...] = v`` with every kind of index, against NumPy: values, views, gradients, refusals."""
 
+import time
 import warnings
 
 import numpy as np
@@ -528,3 +529,36 @@ def test_columns_of_tables_are_indices():
     assert y[0].tolist() == [7.0, 8.0, 9.0]
     with pytest.raises(IndexError, match="must be long, int, byte or bool tensors, .* got float64"):
         x[Column(0.5)]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "bool", "float16", "float32"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_few_places_of_a_large_target_are_added_to(dtype, order):
+    rng = np.random.default_rng(0)
+    start = np.asarray(rng.integers(0, 3, (50, 4, 6)).astype(dtype), order=order)
+    for index, shape in (
+        ((np.array([3, -1, 3]),), (3, 4, 6)),
+        ((np.array([[3], [3]]), np.array([0, 2, 0])), (2, 3, 6)),
+    ):
+        values = rng.integers(0, 3, shape).astype(dtype)
+        expected = start.copy()
+        np.add.at(expected, index, values)
+        x = gs.from_numpy(start.copy(order="K"))
+        x.index_put_(tuple(map(gs.from_numpy, index)), gs.from_numpy(values), accumulate=True)
+        np.testing.assert_array_equal(x.numpy(), expected, strict=True)
+
+
+def test_adding_to_a_place_does_not_look_at_the_rest():
+    x = gs.ones(1 << 21, dtype=gs.int8)
+    index, value = (gs.tensor([5, 5]),), gs.tensor([1, 2], dtype=gs.int8)
+
+    def best(function):
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            function()
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    assert best(lambda: x.index_put_(index, value, accumulate=True)) < best(lambda: x.add_(1)) + 1e-3
+    assert x[4] != x[5]
