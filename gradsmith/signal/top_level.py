@@ -13,6 +13,7 @@ import numpy as np
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import as_dtype, float16, float64, get_default_dtype
 from gradsmith.runtime.arrays.memory_format import expect_strided
+from gradsmith.runtime.switches.truth import with_flag
 from gradsmith.runtime.tensors.factories.creation import as_count
 from gradsmith.signal import windows
 
@@ -92,7 +93,7 @@ def checked(op: str, window: Callable[..., Tensor], length: int, periodic: bool,
     except ValueError as error:
         raise RuntimeError(f"{op}: {error}") from None
     found = found.to(wanted)
-    return found.requires_grad_() if requires_grad else found
+    return with_flag(op, found, requires_grad)
 
 
 def _length(op: str, length: Any) -> int:

@@ -156,6 +156,7 @@ class Draws:
     """
 
     def __init__(self, op: str) -> None:
+        self.op = op
         for level in _open.levels:
             if level.randomness == "error":
                 raise level.call.error(

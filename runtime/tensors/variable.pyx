@@ -379,6 +379,10 @@ cdef class Variable(TensorBase):
             raise TypeError("iteration over a 0-d tensor")
         return iter(upcalls.unbind(self))
 
+    def __reversed__(self):
+        """The tensor from its end on, as one tensor."""
+        return self.flip(0) if cnp.PyArray_NDIM(<cnp.ndarray>self.array) else self
+
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Compute the gradients of this tensor with respect to the leaves and add them to their `.grad`.
 

@@ -161,4 +161,6 @@ default_collate_fn_map: Functions = {
     float: collate_float_fn,
     (bool, int, complex): collate_number_fn,
     TEXTS: collate_str_fn,
+    np.str_: collate_str_fn,  # texts and NumPy's scalars at once
+    np.bytes_: collate_str_fn,
 }

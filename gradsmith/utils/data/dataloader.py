@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from gradsmith.runtime.tensors.factories.random import Generator
 from gradsmith.utils.data.collate import default_collate, default_convert
@@ -16,6 +16,8 @@ from gradsmith.utils.data.worker import Plan
 
 __all__ = ["DataLoader"]
 
+T = TypeVar("T", covariant=True)
+
 # PyTorch's names of one pass over a loader.
 _BaseDataLoaderIter = PassIterator
 _SingleProcessDataLoaderIter = SingleIterator
@@ -24,7 +26,7 @@ _MultiProcessingDataLoaderIter = WorkersIterator
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
-class DataLoader:
+class DataLoader(Generic[T]):
     """Batches of a dataset, in an order that a sampler chooses, made ahead by workers if there are any.
 
     Parameters

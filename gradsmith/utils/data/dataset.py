@@ -103,7 +103,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return self.tensors[0].shape[0]
 
 
-class StackDataset(Dataset[Any]):
+class StackDataset(Dataset[T]):
     """Samples of several datasets side by side.
 
     Parameters
@@ -167,7 +167,7 @@ def samples_of(dataset: Any, indices: list[Any]) -> list[Any]:
     return samples
 
 
-class ConcatDataset(Dataset[Any]):
+class ConcatDataset(Dataset[T]):
     """One dataset after the other.
 
     Parameters

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradsmith.runtime.tensors.factories.random import Generator, randperm
-from gradsmith.utils.data.sampler import Sampler
+from gradsmith.utils.data.sampler import Sampler, T
 
 __all__ = ["DistributedSampler"]
 
 
-class DistributedSampler(Sampler[int]):
+class DistributedSampler(Sampler[T]):
     """Every `num_replicas`-th number, so that processes have different ones.
 
     Parameters
@@ -64,7 +64,7 @@ class DistributedSampler(Sampler[int]):
         self.num_samples = count // num_replicas if drop_last else -(-count // num_replicas)
         self.total_size = self.num_samples * num_replicas
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[Any]:
         count = len(self.dataset)
         order = list(range(count))
         if self.shuffle:

@@ -179,7 +179,7 @@ class WeightedRandomSampler(Sampler[int]):
                 f"{np.count_nonzero(weights)} weights are positive"
             )
         source = numpy_generator(self.generator)
-        return iter(source.choice(len(weights), self.num_samples, self.replacement, weights / total).tolist())
+        yield from source.choice(len(weights), self.num_samples, self.replacement, weights / total).tolist()
 
     def __len__(self) -> int:
         return self.num_samples

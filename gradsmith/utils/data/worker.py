@@ -123,7 +123,8 @@ def _rows_at_once(dataset: Any, indices: list[Any]) -> list[Any] | None:
         return _rows_at_once(dataset.dataset, [dataset.indices[i] for i in indices])
     if type(dataset) is not TensorDataset or not all(type(i) is int for i in indices):
         return None
-    return [tensor[indices] for tensor in dataset.tensors]
+    rows = list(indices)  # a tuple would be one index of several dimensions
+    return [tensor[rows] for tensor in dataset.tensors]
 
 
 def work(plan: Plan, info: WorkerInfo, where: str, take: Callable[[], Any], give: Callable[[Any], None]) -> None:

@@ -401,6 +401,8 @@ cdef int check_index_size(str op, object a, int axis, object index) except -1:
 cdef int check_src(str op, object index, object src) except -1:
     cdef int i
     cdef bint covers = cnp.PyArray_NDIM(src) == cnp.PyArray_NDIM(index)
+    if cnp.PyArray_SIZE(index) == 0:    # which names nothing, whatever its shape
+        return 0
     if cnp.PyArray_NDIM(index) == 0 and cnp.PyArray_NDIM(src) == 1:     # one index is as good as a vector of one
         covers = cnp.PyArray_SIZE(src) > 0
     if cnp.PyArray_NDIM(index) == 1 and cnp.PyArray_NDIM(src) == 0:     # and the other way round

@@ -29,6 +29,7 @@ from gradsmith.runtime.arrays.memory_format import expect_strided, format_of, pr
 from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.batching.batch import batched, is_tracing, level_of, physical, trace_of_thread
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array, from_shared_array
+from gradsmith.runtime.switches.truth import check_flag, with_flag
 from gradsmith.runtime.tensors.factories import quick
 from gradsmith.runtime.tensors.factories.python_data import array_of_data, existing_array, is_tensor, refuse_masked
 from gradsmith.runtime.tensors.factories.ranges import (
@@ -108,7 +109,7 @@ def copied(
     asked = _asked(dtype, "tensor")
     if is_batch(data):
         copy = data.detach().clone() if asked is None else data.detach().to(asked, copy=True)
-        return copy.requires_grad_() if requires_grad else copy  # type: ignore[no-any-return]
+        return with_flag("tensor", copy, requires_grad)  # type: ignore[no-any-return]
     if is_tensor(data) and data.is_meta and on_meta(device or data.device, "tensor"):
         array = array_without_data(data.shape, asked or data.dtype)
     else:
@@ -422,7 +423,7 @@ def empty_like(
     else:
         shape, dtype, device = like("empty_like", input, dtype, device)
         array = filler(_empty_like(input), device, None, "empty_like")(shape, dtype)
-        result = made(array, requires_grad, device=device)
+        result = made(array, requires_grad, "empty_like", device=device)
     return in_format("empty_like", result, memory_format)
 
 
@@ -445,7 +446,7 @@ def full_like(
         shape, dtype, device = like("full_like", input, dtype, device)
         value = _number("full_like", "fill_value", fill_value)
         array = _fill("full_like", shape, value, dtype, filler(_empty_like(input), device, None, "full_like"))
-        result = made(array, requires_grad, device=device)
+        result = made(array, requires_grad, "full_like", device=device)
     return in_format("full_like", result, memory_format)
 
 
@@ -465,9 +466,9 @@ def _filled_like(
         return like_slices(full_like, input, requires_grad, value, dtype=dtype, device=device)
     shape, dtype, device = like(op, input, dtype, device)
     if input.is_contiguous():
-        return made(filler(fill, device, None, op)(shape, dtype), requires_grad, device=device)
+        return made(filler(fill, device, None, op)(shape, dtype), requires_grad, op, device=device)
     array = _fill(op, shape, value, dtype, filler(_empty_like(input), device, None, op))
-    return made(array, requires_grad, device=device)
+    return made(array, requires_grad, op, device=device)
 
 
 def is_batch(value: Any) -> bool:
@@ -479,8 +480,8 @@ def like_slices(make: Callable[..., Tensor], input: Tensor, requires_grad: bool,
     """A tensor for each slice of a batch, so that it may be written with what differs from slice to slice."""
     level = level_of(input)
     assert level is not None
-    result: Tensor = batched(make(physical(input), *args, **kwargs), level)
-    return result.requires_grad_() if requires_grad else result
+    result: Tensor = with_flag(make.__name__, batched(make(physical(input), *args, **kwargs), level), requires_grad)
+    return result
 
 
 def _empty_like(input: Tensor) -> Callable[..., Array]:
@@ -671,6 +672,7 @@ def made(
     array: Array, requires_grad: bool, op: str = "", out: Tensor | None = None, device: DeviceLike | None = None
 ) -> Tensor:
     """The tensor around a new array, on a device, or `out` with its values."""
+    check_flag(op, requires_grad)
     if on_meta(device, op, out) and not has_no_data(array):
         array = array_without_data(array.shape, array.dtype)
     if out is not None and is_tracing():
@@ -684,7 +686,7 @@ def made(
         result = from_array(array)
     if is_tracing() and out is None:
         result = trace_of_thread().constant(result)
-    return result.requires_grad_() if requires_grad else result
+    return with_flag(op, result, requires_grad)
 
 
 def _check_out(out: Any, device: DeviceLike | None, op: str) -> None:

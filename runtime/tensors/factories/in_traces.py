@@ -14,6 +14,7 @@ from gradsmith.runtime.batching.levels import Caller as LevelCaller
 from gradsmith.runtime.batching.levels import Draws, open_level, open_levels, reopened
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.truth import with_flag
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,7 +65,7 @@ def _traced(function: Any, args: tuple[Any, ...], generator: Any, kwargs: dict[s
     result = trace.call_of(drawn, (*args, *kwargs.values()), function.__name__)
     if out is not None:
         return out.copy_(result)
-    return result.requires_grad_() if requires_grad else result
+    return with_flag(function.__name__, result, requires_grad)
 
 
 def _traced_for_slices(function: Any, args: tuple[Any, ...], generator: Any, kwargs: dict[str, Any]) -> Any:
@@ -90,7 +91,7 @@ def _traced_for_slices(function: Any, args: tuple[Any, ...], generator: Any, kwa
             return found
 
     drawn = draws.batched(trace.call_of(run, (), op))
-    return drawn.requires_grad_() if requires_grad else drawn
+    return with_flag(op, drawn, requires_grad)
 
 
 class _Like:

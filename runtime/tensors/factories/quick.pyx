@@ -50,13 +50,17 @@ for name in (
     differentiable[np.dtype(name).num] = np.dtype(name).kind in "fc"
 
 
-def filled(tuple size not None, value, dtype, device, bint requires_grad):
+def filled(tuple size not None, value, dtype, device, requires_grad):
     """Tensor of one value, of the default dtype unless another is given; uninitialised where the value is None."""
+    if not is_flag(requires_grad):
+        return None
     return made(size, value, type_of(dtype, default_type()), device, requires_grad)
 
 
-def full(size, value, dtype, device, bint requires_grad):
+def full(size, value, dtype, device, requires_grad):
     """The same of a number that every floating dtype holds; the dtype is that of the number unless another is given."""
+    if not is_flag(requires_grad):
+        return None
     cdef bint is_int = PyLong_CheckExact(value)
     if not isinstance(size, (tuple, list)) or not (is_int or PyFloat_CheckExact(value)) or not -MOST <= value <= MOST:
         return None
@@ -66,14 +70,16 @@ def full(size, value, dtype, device, bint requires_grad):
     return made((size,), value, type_num, device, requires_grad)
 
 
-def filled_for(TensorBase like not None, tuple size not None, value, dtype, device, bint requires_grad):
+def filled_for(TensorBase like not None, tuple size not None, value, dtype, device, requires_grad):
     """The same of the dtype of another tensor."""
+    if not is_flag(requires_grad):
+        return None
     return None if is_meta(like.array) else made(size, value, type_of(dtype, own_type(like)), device, requires_grad)
 
 
-def filled_like(like, value, dtype, device, bint requires_grad):
+def filled_like(like, value, dtype, device, requires_grad):
     """The same of the shape of another tensor, too, whose elements lie row by row."""
-    return made_like(like, value, dtype, device, requires_grad)
+    return made_like(like, value, dtype, device, requires_grad) if is_flag(requires_grad) else None
 
 
 cdef object made_like(object like, object value, object dtype, object device, bint requires_grad):
@@ -86,8 +92,10 @@ cdef object made_like(object like, object value, object dtype, object device, bi
     return new_tensor(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), value, type_num, device, requires_grad)
 
 
-def of_numbers(data, dtype, device, bint requires_grad):
+def of_numbers(data, dtype, device, requires_grad):
     """Tensor of a float, an int, or a list of either, in the dtype that they have or in float32 or float64."""
+    if not is_flag(requires_grad):
+        return None
     cdef bint is_list = type(data) is list
     if is_list and (not data or len(data) > MOST_ELEMENTS):
         return None
@@ -122,8 +130,10 @@ cdef inline char *store(int type_num, object number, char *to) except NULL:
     return to + sizeof(double)
 
 
-def identity(rows, columns, dtype, device, bint requires_grad):
+def identity(rows, columns, dtype, device, requires_grad):
     """Matrix with ones on the diagonal."""
+    if not is_flag(requires_grad):
+        return None
     cdef object result = made((rows, columns), 0, type_of(dtype, default_type()), device, requires_grad)
     if result is None:
         return None
@@ -139,8 +149,10 @@ def identity(rows, columns, dtype, device, bint requires_grad):
     return result
 
 
-def spaced(start, end, steps, dtype, device, bint requires_grad):
+def spaced(start, end, steps, dtype, device, requires_grad):
     """``linspace`` of two points or more, in float32 or float64; computed as `ranges.line` does."""
+    if not is_flag(requires_grad):
+        return None
     if not is_number(start) or not is_number(end) or not PyLong_CheckExact(steps) or not 2 <= steps <= MOST_ELEMENTS:
         return None
     cdef npy_intp count = steps, i
@@ -154,8 +166,10 @@ def spaced(start, end, steps, dtype, device, bint requires_grad):
     return result
 
 
-def powers(start, end, steps, base, dtype, device, bint requires_grad):
+def powers(start, end, steps, base, dtype, device, requires_grad):
     """``logspace`` likewise: powers are taken in float64, and rounded."""
+    if not is_flag(requires_grad):
+        return None
     cdef int type_num = type_of(dtype, default_type())
     if type_num not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or not is_number(base):
         return None
@@ -172,8 +186,10 @@ def powers(start, end, steps, base, dtype, device, bint requires_grad):
     return result.requires_grad_() if requires_grad else result
 
 
-def counted(start, end, step, dtype, device, bint requires_grad):
+def counted(start, end, step, dtype, device, requires_grad):
     """``arange``: of ints in int64, else in float32 or float64, where each value is rounded once."""
+    if not is_flag(requires_grad):
+        return None
     if not is_number(start) or not is_number(end) or not is_number(step) or step == 0 or (end - start) * step < 0:
         return None
     cdef bint are_ints = PyLong_CheckExact(start) and PyLong_CheckExact(end) and PyLong_CheckExact(step)
@@ -197,6 +213,11 @@ def counted(start, end, step, dtype, device, bint requires_grad):
 cdef bint is_number(object value) except -1:
     """An int or a float that is not so large that its kind would matter."""
     return (PyLong_CheckExact(value) or PyFloat_CheckExact(value)) and -MOST <= value <= MOST
+
+
+cdef bint is_flag(object requires_grad) noexcept:
+    """Is it a bool, or left out? For anything else the longer way has an error."""
+    return requires_grad is False or requires_grad is True or requires_grad is None
 
 
 cdef object row_of_floats(npy_intp count, int type_num, object device, bint requires_grad):

@@ -14,7 +14,7 @@ from gradsmith.runtime.arrays.array cimport default_type, is_meta
 from gradsmith.runtime.arrays.functions.draws.bits cimport normal_from_streams, even_from_streams
 from gradsmith.runtime.arrays.functions.draws.words cimport BERNOULLI, can_be_drawn_into, Distribution, move, POISSON, words_of
 from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase
-from gradsmith.runtime.tensors.factories.quick cimport made, made_like, type_of
+from gradsmith.runtime.tensors.factories.quick cimport is_flag, made, made_like, type_of
 from gradsmith.runtime.tensors.factories.sources cimport is_source, source_of
 
 from gradsmith.runtime.batching import levels
@@ -247,8 +247,8 @@ cdef object new_tensor(tuple size, object like, object generator, dict named, in
             dtype = value
         elif name == "device":
             device = value
-        elif name == "requires_grad":
-            requires_grad = value
+        elif name == "requires_grad" and is_flag(value):
+            requires_grad = value is True
         else:
             return None
     if like is not None:

@@ -34,6 +34,7 @@ from gradsmith.runtime.batching.levels import Draws, open_levels
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.threads import register_switch
+from gradsmith.runtime.switches.truth import with_flag
 from gradsmith.runtime.tensors.factories import quick_draws
 from gradsmith.runtime.tensors.factories.creation import (
     allocate,
@@ -309,8 +310,8 @@ def _drawn(
 
 
 def _for_slices(draws: Draws, drawn: Tensor, requires_grad: bool) -> Tensor:
-    found = draws.batched(drawn)
-    return found.requires_grad_() if requires_grad else found
+    found: Tensor = with_flag(draws.op, draws.batched(drawn), requires_grad)
+    return found
 
 
 def _drawn_like(
@@ -593,7 +594,7 @@ def _normal_in_batches(
     shape = _normal_shape(_Shape(mean), _Shape(std), size)
     dtype = _dtype_or(dtype, out, _floating_dtype(mean, std), "normal")
     drawn: Tensor = (randn(shape, generator=generator, dtype=dtype) * std + mean).to(dtype).detach()
-    return drawn.requires_grad_() if requires_grad else drawn
+    return with_flag("normal", drawn, requires_grad)  # type: ignore[no-any-return]
 
 
 class _Shape:

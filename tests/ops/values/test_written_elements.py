@@ -325,3 +325,13 @@ def test_history_of_added_products_and_groups():
     assert [g.tolist() for g in found] == [[[2, 2], [2, 2]], [[1, 5], [1, 5]], [[2, 2], [4, 4]]]
     z = (x * 1).scatter_reduce_(0, gs.tensor([[0, 0]]), a[:1] * 1, "prod")
     assert gs.autograd.grad(z.sum(), x)[0].tolist() == [[0, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("op", ["scatter", "scatter_add", "scatter_reduce"])
+def test_an_index_without_elements_names_nothing_whatever_its_shape(op):
+    x, src = gs.ones(2, 3, requires_grad=True), gs.ones(2, 2, requires_grad=True)
+    reduce = ("sum",) if op == "scatter_reduce" else ()
+    result = getattr(x, op)(0, gs.tensor([], dtype=gs.int64), src, *reduce)
+    assert result.tolist() == x.tolist()
+    result.sum().backward()
+    assert x.grad.tolist() == gs.ones(2, 3).tolist() and src.grad.tolist() == gs.zeros(2, 2).tolist()

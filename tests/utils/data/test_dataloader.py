@@ -432,3 +432,31 @@ def test_a_dataset_with_more_samples_than_it_said():
         list(loader)
     assert len(DataLoader(Numbers(5), 2)) == 3 and len(DataLoader(Numbers(5), 2, drop_last=True)) == 2
     assert len(DataLoader(Numbers(5), None)) == 5
+
+
+def test_batches_may_be_tuples_of_numbers():
+    x, y = gs.arange(6.0), gs.arange(12.0).reshape(6, 2)
+    loader = DataLoader(gs.utils.data.TensorDataset(x, y), batch_sampler=[(0, 1), (2, 3, 5)])
+    assert [(a.tolist(), b.tolist()) for a, b in loader] == [
+        ([0, 1], [[0, 1], [2, 3]]),
+        ([2, 3, 5], [[4, 5], [6, 7], [10, 11]]),
+    ]
+
+
+def test_classes_take_types_as_in_annotations():
+    for kind in ("DataLoader", "ConcatDataset", "StackDataset", "DistributedSampler", "Dataset", "Subset", "Sampler"):
+        assert getattr(gs.utils.data, kind)[list[gs.Tensor]]
+
+
+def test_a_pass_draws_at_its_first_number():
+    for sampler in (
+        gs.utils.data.WeightedRandomSampler([1.0] * 20, 5),
+        gs.utils.data.RandomSampler(range(20)),
+        gs.utils.data.SubsetRandomSampler(range(20)),
+    ):
+        first, second = iter(sampler), iter(sampler)
+        found = []
+        for numbers in (first, second):
+            gs.manual_seed(0)
+            found.append([next(numbers) for _ in range(5)])
+        assert found[0] == found[1]

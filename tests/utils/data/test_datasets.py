@@ -264,3 +264,8 @@ def test_single_samples():
     assert found["a"].tolist() == [0, 1] and found["b"][0].item() == 1.0 and found["b"][1] == "x"
     assert isinstance(found["c"].x, gs.Tensor) and found["d"].tolist() == ["x"]
     assert default_convert(gs.ones(1)).tolist() == [1.0] and default_convert(range(2)) == [0, 1]
+
+
+def test_texts_of_numpy_remain_a_list():
+    batch = np.array(["a", "b"])
+    assert default_collate(batch) is batch and default_collate([np.bytes_(b"a")]) == [b"a"]

@@ -12,7 +12,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module.registry import Registry
 from gradsmith.nn.parameter import Parameter, is_lazy
 from gradsmith.runtime.arrays.device import as_device
-from gradsmith.runtime.arrays.dtypes import as_dtype, float16, float32, float64
+from gradsmith.runtime.arrays.dtypes import MissingDtype, as_dtype, float16, float32, float64
 from gradsmith.runtime.tensors.factories.creation import empty_like
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def place_and_dtype(
 
 
 def _is_dtype(value: Any) -> bool:
-    return isinstance(value, (np.dtype, type))
+    return isinstance(value, (np.dtype, type, MissingDtype))
 
 
 def _moved(tensor: Tensor, device: Any, dtype: Any) -> Tensor:
