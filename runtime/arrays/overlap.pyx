@@ -1,7 +1,11 @@
 """Memory that arrays share, and arrays of which several elements lie in one place, as after `as_strided`."""
+from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *) noexcept
 
 
 cdef bint may_overlap_itself(cnp.ndarray array) noexcept:
@@ -40,3 +44,14 @@ cdef void find_ends(cnp.ndarray a, char **ends) noexcept:
     for i in range(cnp.PyArray_NDIM(a)):
         reach = (cnp.PyArray_DIM(a, i) - 1) * cnp.PyArray_STRIDE(a, i)
         ends[reach > 0] += reach
+
+
+cdef bint is_alone(PyObject *array) noexcept:
+    """Is this the only reference to the array and to its memory? Empty memory is never shared."""
+    while Py_REFCNT(array) == 1:
+        if cnp.PyArray_BASE(<cnp.ndarray>array) == NULL:
+            return True
+        array = cnp.PyArray_BASE(<cnp.ndarray>array)
+        if not cnp.PyArray_CheckExact(<object>array):
+            return False
+    return cnp.PyArray_BASE(<cnp.ndarray>array) == NULL and cnp.PyArray_NBYTES(<cnp.ndarray>array) == 0

@@ -7,6 +7,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.overlap cimport is_alone
 from gradsmith.runtime.batching.batch cimport VmapLevel, innermost_level
 from gradsmith.runtime.calls.inplace cimport check_inplace, check_result_dtype
 from gradsmith.runtime.graph.indexed_rows cimport fill, is_indexed
@@ -19,6 +20,7 @@ from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.switches import upcalls
 
 cnp.import_array()
@@ -147,10 +149,23 @@ cdef int check_fits(str op, str name, object out, object array) except -1:
         )
     check_out_dtype(op if name == "out" else f"{op}, {name}", array.dtype, target.dtype)
     if array.shape != target.shape and target.numel() != 0:
+        check_resized(op, name, target, array.shape)
+    return 0
+
+
+cdef int check_resized(str op, str name, TensorBase target, object shape) except -1:
+    """Elements are given up with a warning, as in PyTorch, but memory that others see is not: they would keep the old."""
+    if not is_alone(target.array):
         raise RuntimeError(
-            f"{op}(): {name} has shape {list(target.shape)} but the result has shape {list(array.shape)}; "
-            "give an out tensor of that shape, or one with no elements to have it resized"
+            f"{op}(): {name} has shape {list(target.shape)} but the result has shape {list(shape)}, and its memory is "
+            "that of other tensors or arrays, too; give an out tensor of that shape, or one with no elements to have it "
+            "resized"
         )
+    warn_caller(
+        f"{op}(): An output with one or more elements was resized since it had shape {list(target.shape)}, which does "
+        f"not match the required output shape {list(shape)}. This behavior is deprecated. You can explicitly reuse an "
+        "out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+    )
     return 0
 
 

@@ -8,6 +8,7 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.overlap cimport is_alone
 from gradsmith.runtime.batching.batch cimport is_batched, open_batch_of
 from gradsmith.runtime.calls.inplace cimport check_change
 from gradsmith.runtime.graph.indexed_rows cimport fill, fill_all, is_indexed
@@ -26,9 +27,6 @@ from gradsmith.runtime.arrays.array import array_without_data
 from gradsmith.runtime.arrays.strided import contiguous_strides, elements_from, memory_over
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *) noexcept
 
 
 # ---- resize_
@@ -82,17 +80,6 @@ cdef object grown(object elements, tuple size):
     larger = np.zeros(size, elements.dtype)
     larger.reshape(-1)[:elements.size] = elements
     return larger
-
-
-cdef bint is_alone(PyObject *array) noexcept:
-    """Is this the only reference to the array and to its memory? Empty memory is never shared."""
-    while Py_REFCNT(array) == 1:
-        if cnp.PyArray_BASE(<cnp.ndarray>array) == NULL:
-            return True
-        array = cnp.PyArray_BASE(<cnp.ndarray>array)
-        if not cnp.PyArray_CheckExact(<object>array):
-            return False
-    return cnp.PyArray_BASE(<cnp.ndarray>array) == NULL and cnp.PyArray_NBYTES(<cnp.ndarray>array) == 0
 
 
 # ---- set_

@@ -1,5 +1,7 @@
 """The ``out=`` form: the results go into the given tensors, of which nothing is changed when one does not fit."""
 
+import warnings
+
 import numpy as np
 import pytest
 from table import CASES
@@ -123,7 +125,7 @@ def with_one_exchanged(expected, strange):
 
 
 def of_wrong_shape(array):
-    return filled((*array.shape, 2), array.dtype)
+    return filled((*array.shape, 3), array.dtype)[..., :2]  # others see the memory, so that it is not exchanged
 
 
 def of_lower_type(array):
@@ -183,6 +185,27 @@ def test_out_records_nothing(case):
             into(case, tensors, given)
         assert_equal(given, expected)
         leaf.requires_grad_(False)
+
+
+@pytest.mark.parametrize("shape", [(2,), (5,), (2, 3), ()])
+def test_out_of_another_shape_is_resized_with_a_warning(shape):
+    out = gs.ones(shape)
+    with pytest.warns(UserWarning, match=r"exp\(\): An output with one or more elements was resized"):
+        assert gs.exp(gs.zeros(3), out=out) is out
+    assert out.tolist() == [1, 1, 1] and out.is_contiguous()
+    values, indices = gs.ones(2), gs.ones(1, dtype=gs.int64)
+    with pytest.warns(UserWarning, match=r"out\[1\]|resized"):
+        gs.sort(gs.tensor([3.0, 1.0, 2.0]), out=(values, indices))
+    assert values.tolist() == [1, 2, 3] and indices.tolist() == [1, 2, 0]
+
+
+def test_a_warning_that_is_an_error_leaves_out_as_it_was():
+    out = gs.ones(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning):
+            gs.exp(gs.zeros(3), out=out)
+    assert out.tolist() == [1, 1]
 
 
 def test_out_of_wider_type_takes_the_result():

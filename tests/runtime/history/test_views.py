@@ -238,8 +238,11 @@ def test_out_form():
     empty = gs.empty(0)
     gs.add(a, b, out=empty)
     assert empty.tolist() == [3, 3, 3]
-    with pytest.raises(RuntimeError, match="out has shape"):
-        gs.mul(a, b, out=gs.empty(2))
+    with pytest.warns(UserWarning, match=r"resized since it had shape \[2\], .* required output shape \[3\]"):
+        assert gs.mul(a, b, out=gs.empty(2)).tolist() == [2, 2, 2]
+    for shared in (gs.empty(4)[:2], gs.from_numpy(np.empty(2, "float32"))):
+        with pytest.raises(RuntimeError, match="out has shape.*that of other tensors"):
+            gs.mul(a, b, out=shared)
     with pytest.raises(RuntimeError, match="out=.*automatic differentiation"):
         gs.mul(leaf([1.0]), leaf([1.0]), out=leaf([1.0]) * 1)
 
