@@ -75,7 +75,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
             "than constant, the last 1, 2 or 3 dimensions are padded of a tensor that has one or two more, but got "
             f"{len(amounts)} numbers for size {list(input.shape)}"
         )
-    return _padded(input, amounts, mode)
+    return _padded(input, amounts, mode) if any(amounts) else input.clone()  # a write to it is none to the input
 
 
 def _padded(input: Tensor, amounts: Sequence[int], mode: str) -> Tensor:

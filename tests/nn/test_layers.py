@@ -328,3 +328,13 @@ def test_targets_out_of_range():
         layer(gs.ones(2, 16), gs.zeros(2, 2, dtype=gs.int64))
     with pytest.raises(RuntimeError, match="1D target tensor expects 2D input"):
         layer(gs.ones(16), gs.tensor([0]))
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
+def test_padding_by_nothing_is_a_copy(mode):
+    x = gs.ones(1, 2, 3, requires_grad=True)
+    y = gs.nn.functional.pad(x, (0, 0), mode=mode)
+    y.detach().fill_(4)
+    assert x.tolist() == gs.ones(1, 2, 3).tolist()
+    y.sum().backward()
+    assert x.grad.tolist() == gs.ones(1, 2, 3).tolist()

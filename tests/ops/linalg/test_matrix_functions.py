@@ -104,3 +104,9 @@ def test_decompositions_at_the_top():
     assert [part.shape for part in gs.qr(x.mT, some=False)] == [(2, 4, 4), (2, 4, 3)]
     with pytest.raises(RuntimeError, match="at least 2 dimensions"):
         gs.svd(gs.ones(2), compute_uv=False)
+
+
+def test_the_first_power_is_a_copy():
+    x = gs.eye(2)
+    x.matrix_power(1).fill_(3)
+    assert x.tolist() == [[1, 0], [0, 1]]

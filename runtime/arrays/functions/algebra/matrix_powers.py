@@ -22,7 +22,8 @@ Array: TypeAlias = NDArray[Any]
 def matrix_power_of(a: Array, n: int) -> Array:
     check_squares("linalg.matrix_power", a)
     positive = inverse_of(a) if n < 0 else readable(a)
-    return np.asarray(np.linalg.matrix_power(positive, abs(n)))
+    power = np.asarray(np.linalg.matrix_power(positive, abs(n)))
+    return power.copy() if n == 1 else power  # NumPy's first power is the array itself
 
 
 # ---- exponential
