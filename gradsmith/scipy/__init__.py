@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["fft", "integrate", "linalg", "optimize", "signal", "sparse", "special", "stats"]
+__all__ = ["fft", "integrate", "interpolate", "linalg", "optimize", "signal", "sparse", "special", "stats"]
 
 
 def __getattr__(name: str) -> Any:

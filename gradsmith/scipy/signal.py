@@ -1,4 +1,4 @@
-"""SciPy's convolutions and windows for tensors: ``gradsmith.scipy.signal``."""
+"""SciPy's convolutions, filters and windows for tensors: ``gradsmith.scipy.signal``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ import gradsmith.generated as generated
 import gradsmith.signal
 from gradsmith.numpy.arguments import as_tensor, common, floating, is_tensor, np, wrapped
 from gradsmith.numpy.shapes import pad
+from gradsmith.scipy.recursive_filters import lfilter, lfilter_zi, sosfilt
 from gradsmith.signal import windows
 
 ours: Any = gradsmith.signal
 
-__all__ = ["convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "hilbert", "windows"]
+__all__ = [
+    "convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "hilbert", "lfilter", "lfilter_zi",
+    "sosfilt", "windows",
+]  # fmt: skip
 
 
 def _pair(in1: Any, in2: Any) -> list[Any]:

@@ -148,6 +148,23 @@ SIGNAL = {
     ),
     "hilbert": [call(V), call(A, 6, 0)],
     "detrend": [call(A), call(V, type="constant"), call(V, bp=2), call(A, axis=0)],
+    "lfilter": [
+        call(V[:3], np.array([2.0, 0.5, -0.3, 0.1]), W),
+        call(V[:3], np.array([2.0, 0.5]), A, 0),
+        call(V[:2], np.array([1.5]), A),
+        call(V[:1], np.array([1.5, 0.3]), A[0].astype(np.float32)),
+        call(V[:3], np.array([2.0, 0.5, -0.3, 0.1]), W, -1, V[:3]),
+        call(V[:3], np.array([2.0, 0.5, -0.3, 0.1]), W[:2], -1, V[:3]),
+        call(V[:4], np.array([2.0, 0.5]), A, 0, A[:3]),
+        call(V[:2], np.array([1.0, 0.5]), A, 1, np.array([[0.7]])),
+        call(V[:1], np.array([2.0]), W, -1, W[:0]),
+        call(V[:2] * 1j, np.array([1.0, 0.5j]), W),
+    ],
+    "lfilter_zi": [call(V[:3], np.array([2.0, 0.5, -0.3, 0.1])), call(V[:3], np.array([1.5, 0.2])), call(V, V[:1])],
+    "sosfilt": [
+        call([[0.2, 0.3, 0.1, 1.0, 0.5, 0.1], [1.2, 0.3, 0.1, 1.0, -0.3, 0.2]], A),
+        call([[0.2, 0.3, 0.1, 1.0, 0.5, 0.1], [1.2, 0.3, 0.1, 1.0, -0.3, 0.2]], W, -1, N[:2, :2]),
+    ],
 }
 
 COSINES = [call(V), call(V, 3), call(A, axis=0), call(A, 2, 4, norm="ortho"), call(V, 4)]
@@ -175,7 +192,16 @@ INTEGRATE = {
     ],
 }
 
-TABLES = {"special": SPECIAL, "linalg": LINALG, "signal": SIGNAL, "fft": FFT, "integrate": INTEGRATE}
+INTERPOLATE: dict[str, list[object]] = {}  # its classes are in test_interpolate.py
+
+TABLES = {
+    "interpolate": INTERPOLATE,
+    "special": SPECIAL,
+    "linalg": LINALG,
+    "signal": SIGNAL,
+    "fft": FFT,
+    "integrate": INTEGRATE,
+}
 CASES = [
     pytest.param(module, name, args, kwargs, id=f"{module}.{name}-{number}")
     for module, table in TABLES.items()
@@ -191,6 +217,10 @@ ELSEWHERE = {
         "eigvalsh_tridiagonal", "solve_continuous_are", "solve_discrete_are", *linalg._PLAIN.split(),
     },
     "signal": {"windows"},
+    "interpolate": {
+        "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PPoly", "PchipInterpolator", "interp1d",
+        "make_interp_spline",
+    },
     "integrate": {"fixed_quad", "odeint", "solve_ivp"},
 }  # fmt: skip
 

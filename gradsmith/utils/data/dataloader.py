@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from gradsmith.runtime.tensors.factories.random import Generator
 from gradsmith.utils.data.collate import default_collate, default_convert
@@ -18,7 +18,9 @@ __all__ = ["DataLoader"]
 
 T = TypeVar("T", covariant=True)
 
-# PyTorch's names of one pass over a loader.
+# PyTorch's names of two types of arguments, which libraries annotate with, and of one pass over a loader.
+_collate_fn_t: TypeAlias = Callable[[list[T]], Any]  # type: ignore[misc]
+_worker_init_fn_t: TypeAlias = Callable[[int], None]
 _BaseDataLoaderIter = PassIterator
 _SingleProcessDataLoaderIter = SingleIterator
 _MultiProcessingDataLoaderIter = WorkersIterator
