@@ -302,7 +302,9 @@ def _with_weak(strong: np.dtype[Any], weak: np.dtype[Any]) -> np.dtype[Any]:
 
 def _operand(value: Any) -> tuple[int, np.dtype[Any]]:
     """Rank in promotion (0 number, 1 without dimensions, 2 with) and dtype."""
-    if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
+    if isinstance(value, np.generic) and value.dtype.kind in _CATEGORY:  # a number as any other, as for ops
+        value = value.item()
+    if isinstance(value, (bool, int, float, complex)):
         return 0, number_dtype(value)
     dtype = _dtype_of(value, "result_type")
     return (2 if value.ndim else 1), dtype

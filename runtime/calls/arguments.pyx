@@ -31,6 +31,8 @@ from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 
 import operator
 
+import sys
+
 import numpy as np
 
 from gradsmith.runtime.arrays import dtypes
@@ -48,8 +50,12 @@ cdef bint is_other_tensor(object value) noexcept:
 
 
 cdef object refuse(object value, str wanted, str op, str argument, int position):
+    masked = sys.modules.get("numpy.ma")
+    advice = ""
+    if masked is not None and isinstance(value, masked.MaskedArray):
+        advice = ", whose mask has no place in a tensor; fill it first: array.filled(value)"
     raise TypeError(
-        f"{op}(): argument '{argument}' (position {position}) must be {wanted}, not {type(value).__name__}"
+        f"{op}(): argument '{argument}' (position {position}) must be {wanted}, not {type(value).__name__}{advice}"
     )
 
 

@@ -39,6 +39,8 @@ MISTAKES = [
     ("gs.randn(2, requires_grad=[])", TypeError, r"randn\(\): argument 'requires_grad' must be bool, not list"),
     ("gs.arange(2.0, requires_grad=1)", TypeError, r"arange\(\): argument 'requires_grad' must be bool, not int"),
     ("gs.nn.Linear(2, 2).to(gs.bfloat16)", TypeError, r"to\(\): NumPy has no dtype bfloat16"),
+    ("x + np.ma.array([1.0, 2.0, 3.0])", TypeError, r"add\(\): .*not MaskedArray, whose mask .* array.filled\(value\)"),
+    ("gs.where(x > 0, x, np.ma.array([1.0]))", TypeError, r"where\(\): .*not MaskedArray, .*fill it first"),
     ("gs.randn(2, device=True)", TypeError, r"argument 'device' must be gradsmith.device, not bool"),
     ("gs.set_default_device('cuda')", RuntimeError, NO_CUDA),
     ("gs.nn.Linear(2, 2).cuda()", RuntimeError, NO_CUDA),

@@ -48,7 +48,7 @@ cpdef object used_rows(object gradient, object indices, object shape, object pad
     """The gradient of a table of that shape by its rows, those of padding left out."""
     gradient = shared_rows(gradient, indices, shape[0], -1, by_frequency)
     places = array_behind(indices).reshape(-1).astype(np.int64)
-    rows = array_behind(gradient).reshape(-1, shape[1])
+    rows = array_behind(gradient).reshape(len(places), shape[1])
     kept = places != padding_idx
     if not kept.all():
         return indexed_tensor(places[kept], rows[kept], tuple(shape))

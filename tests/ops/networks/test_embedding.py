@@ -126,3 +126,10 @@ def test_errors(indices, table, options, error, match):
 
 def test_the_op_takes_the_table_first_as_in_pytorch():
     np.testing.assert_array_equal(gs.embedding(gs.tensor(TABLE), gs.tensor([4])).numpy(), TABLE[[4]])
+
+
+@pytest.mark.parametrize("rows, width, index", [(0, 0, []), (10, 0, [[0, 2], [4, 3]])])
+def test_tables_without_elements_have_sparse_gradients(rows, width, index):
+    weight = gs.zeros(rows, width, requires_grad=True)
+    gs.nn.functional.embedding(gs.tensor(index, dtype=gs.int64), weight, sparse=True).sum().backward()
+    assert weight.grad.is_sparse and weight.grad.shape == (rows, width)
