@@ -150,6 +150,20 @@ if TYPE_CHECKING:
     from gradsmith.backends.settings import set_num_interop_threads as set_num_interop_threads
     from gradsmith.backends.settings import set_warn_always as set_warn_always
     from gradsmith.backends.settings import use_deterministic_algorithms as use_deterministic_algorithms
+    from gradsmith.compat.torch.layers import affine_grid_generator as affine_grid_generator
+    from gradsmith.compat.torch.layers import alpha_dropout as alpha_dropout
+    from gradsmith.compat.torch.layers import alpha_dropout_ as alpha_dropout_
+    from gradsmith.compat.torch.layers import batch_norm as batch_norm
+    from gradsmith.compat.torch.layers import convolution as convolution
+    from gradsmith.compat.torch.layers import dropout as dropout
+    from gradsmith.compat.torch.layers import dropout_ as dropout_
+    from gradsmith.compat.torch.layers import feature_alpha_dropout as feature_alpha_dropout
+    from gradsmith.compat.torch.layers import feature_alpha_dropout_ as feature_alpha_dropout_
+    from gradsmith.compat.torch.layers import feature_dropout as feature_dropout
+    from gradsmith.compat.torch.layers import feature_dropout_ as feature_dropout_
+    from gradsmith.compat.torch.layers import get_device as get_device
+    from gradsmith.compat.torch.layers import instance_norm as instance_norm
+    from gradsmith.compat.torch.layers import rms_norm as rms_norm
     from gradsmith.compat.torch.symbols import SymBool as SymBool
     from gradsmith.compat.torch.symbols import SymFloat as SymFloat
     from gradsmith.compat.torch.symbols import SymInt as SymInt
@@ -331,6 +345,11 @@ _ELSEWHERE = {
         "reciprocal_", "round_", "rsqrt_", "sigmoid_", "sin_", "sinc_", "sinh_", "sqrt_", "square_", "tan_",
         "tanh_", "trunc_", "xlogy_",
     ),
+    "gradsmith.compat.torch.layers": (
+        "affine_grid_generator", "alpha_dropout", "alpha_dropout_", "batch_norm", "convolution", "dropout", "dropout_",
+        "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "get_device",
+        "instance_norm", "rms_norm",
+    ),
     "gradsmith.low_rank": ("pca_lowrank", "svd_lowrank"),
     "gradsmith.nn.chances": ("rrelu", "rrelu_"),
     "gradsmith.nn.grids": ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
@@ -395,8 +414,8 @@ _MODULES = (
 
 # Modules that are found under PyTorch's names too, and stand among those for its libraries.
 _FOR_LIBRARIES = (
-    "_C", "__config__", "_dynamo", "_tensor", "_utils", "_vmap_internals", "_subclasses", "functional", "fx", "hub",
-    "onnx", "ops", "overrides", "torch_version", "types",
+    "_C", "__config__", "_dynamo", "_tensor", "_utils", "_vmap_internals", "_subclasses", "cpu", "functional", "fx",
+    "hub", "onnx", "ops", "overrides", "torch_version", "types",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.
@@ -473,8 +492,8 @@ def __getattr__(name: str) -> Any:
 def _function_for_libraries(name: str) -> Any:
     if name.startswith("_foreach_"):
         return importlib.import_module("gradsmith.compat.torch.foreach").function_named(name)
-    if name in ("_assert", "_assert_async", "_segment_reduce", "range"):
-        return getattr(importlib.import_module("gradsmith.compat.torch.functions"), name)
+    if name in ("_assert", "_assert_async", "_segment_reduce", "range") or name.startswith("_check"):
+        return getattr(importlib.import_module("gradsmith.compat.torch.functions"), name, None)
     return None
 
 

@@ -214,6 +214,8 @@ _HANDWRITTEN = {
 
 def __getattr__(name: str) -> Any:
     """Import what has a function when it is first used."""
+    if name == "grad":  # a module, which PyTorch imports there
+        return importlib.import_module("gradsmith.compat.torch.nn.grad")
     if name not in __all__:
         from gradsmith.names.missing import missing_attribute
 

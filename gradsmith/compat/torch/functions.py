@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+from gradsmith.compat.torch.symbols import SymBool
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
 from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.tensors.factories.creation import arange
 from gradsmith.segments import segment_reduce as _segment_reduce
 
-__all__ = ["_assert", "_assert_async", "_segment_reduce", "range"]
+__all__ = [
+    "_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
+    "_check_tensor_all", "_check_type", "_check_value", "_check_with", "_segment_reduce", "range",
+]  # fmt: skip
 
 
 def range(start: float = 0, end: float | None = None, step: float = 1, *, dtype: Any = None, **where: Any) -> Tensor:
@@ -31,6 +36,54 @@ def range(start: float = 0, end: float | None = None, step: float = 1, *, dtype:
 def _assert(condition: Any, message: str) -> None:
     """Raise AssertionError unless a condition is true."""
     assert condition, message
+
+
+def _check_with(error: type[Exception], cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise an error unless a condition, a bool, is true; the message is made when it is needed."""
+    if not isinstance(cond, (bool, SymBool)):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if cond:
+        return
+    if message is not None and not callable(message):
+        raise TypeError("message must be a callable")
+    raise error("Expected cond to be True, but got False" if message is None else str(message()))
+
+
+def _check(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise RuntimeError unless a condition is true."""
+    _check_with(RuntimeError, cond, message)
+
+
+def _check_index(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise IndexError unless a condition is true."""
+    _check_with(IndexError, cond, message)
+
+
+def _check_value(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise ValueError unless a condition is true."""
+    _check_with(ValueError, cond, message)
+
+
+def _check_type(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise TypeError unless a condition is true."""
+    _check_with(TypeError, cond, message)
+
+
+def _check_not_implemented(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise NotImplementedError unless a condition is true."""
+    _check_with(NotImplementedError, cond, message)
+
+
+def _check_is_size(i: int, message: Callable[[], str] | None = None) -> None:
+    """Raise RuntimeError for a negative size."""
+    _check(i >= 0, message)
+
+
+def _check_tensor_all(cond: Any, message: Callable[[], str] | None = None) -> None:
+    """Raise RuntimeError unless all elements of a tensor of dtype bool are true."""
+    if not isinstance(cond, Tensor) or cond.dtype.kind != "b":
+        raise TypeError(f"cond must be a tensor of dtype bool, but got {getattr(cond, 'dtype', type(cond))}")
+    _check(bool(cond.all()), message)
 
 
 def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
