@@ -97,7 +97,8 @@ gs_output_suits_columns(const gs_convolution *c, const gs_layout *planes)
     by_planes p = {positions_in_planes(c, c->output, planes->extent), s.outer, s.terms};
     double stored = s.outer * s.positions;
     double positions = padded(c, gs_images_together(c, c->inner * volume(c->window)), c->outer);
-    double cost = 1.05 * positions * s.outer * s.terms / s.lanes + s.copying * s.terms * s.positions + stored;
+    /* What is copied is read again from L2 or from memory, as long columns of few positions are. */
+    double cost = 1.05 * positions * s.outer * s.terms / s.lanes + 4 * s.copying * s.terms * s.positions + stored;
     return cost < cost_of_planes(c, &p, stored);
 }
 
