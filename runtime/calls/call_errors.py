@@ -29,7 +29,9 @@ def of_method(message: str) -> str:
     """The message of a method of Tensor, with a hint."""
     name = message.partition("(")[0]
     tensor = importlib.import_module("gradsmith.generated.tensor").Tensor  # a room that is built on this one
-    signature = getattr(getattr(tensor, name, None), "__text_signature__", None) or ""
+    method = getattr(tensor, name, None)
+    method = getattr(method, "__wrapped__", method)  # one that has NumPy's meaning, too
+    signature = getattr(method, "__text_signature__", None) or ""
     return with_hint(message, signature.replace("$self, ", "").replace("$self", ""))
 
 

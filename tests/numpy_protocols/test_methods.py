@@ -198,3 +198,9 @@ def test_an_error_within_a_function_of_arrays_ends_numpys_meaning():
     with gs.no_grad():
         np.testing.assert_array_equal(gs.grad(np.sum)(A), np.ones_like(A))
         assert not gs.is_grad_enabled()
+
+
+def test_errors_of_methods_with_both_meanings_have_the_signature():
+    gs.grad(lambda x: x.transpose().sum())(np.ones((2, 3)))
+    with pytest.raises(TypeError, match=r"The signature is transpose\(dim0, dim1\); permute"):
+        gs.ones(2, 3).transpose(2, 0, 1)
