@@ -71,6 +71,7 @@ cdef class Block:
     cdef int run(self, char **addresses) except -1
     cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t n_movers, Py_ssize_t times) except -1
     cdef BlockStep *new_step(self, object part) except NULL
+    cdef int form_after_last(self, const BlockStep *step) noexcept
     cdef int grow(self) except -1
     cdef const BlockMore *keep(self, dict given, tuple others) except NULL
 

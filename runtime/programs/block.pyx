@@ -24,6 +24,7 @@ from numpy cimport npy_intp
 from gradsmith.runtime.arrays.array cimport (
     ADD as ADD_UFUNC,
     MULTIPLY as MULTIPLY_UFUNC,
+    NEGATIVE,
     POSITIVE,
     POWER as POWER_UFUNC,
     RECIPROCAL,
@@ -41,19 +42,24 @@ cnp.import_array()
 
 cdef extern from "runtime/programs/block_kernels.h":
     enum:
-        GS_BLOCK_ADD, GS_BLOCK_SUBTRACT, GS_BLOCK_MULTIPLY, GS_BLOCK_DIVIDE, GS_BLOCK_LOOP, GS_BLOCK_KERNEL
-        GS_BLOCK_PRODUCT, GS_BLOCK_MATRIX_VECTOR, GS_BLOCK_VECTOR_MATRIX, GS_BLOCK_OUTER, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_MOVE, GS_BLOCK_ZERO, GS_BLOCK_REPEAT, GS_BLOCK_TILES, GS_BLOCK_DOUBLE, GS_BLOCK_FLOAT
+        GS_BLOCK_ADD, GS_BLOCK_SUBTRACT, GS_BLOCK_MULTIPLY, GS_BLOCK_DIVIDE, GS_BLOCK_NEGATE, GS_BLOCK_ROWS, GS_BLOCK_LOOP, GS_BLOCK_KERNEL
+        GS_BLOCK_PRODUCT, GS_BLOCK_MATRIX_VECTOR, GS_BLOCK_VECTOR_MATRIX, GS_BLOCK_OUTER, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_MOVE, GS_BLOCK_ZERO, GS_BLOCK_REPEAT, GS_BLOCK_TILES
+        GS_BLOCK_SINGLE
         GS_BLOCK_ELEMENTS, GS_BLOCK_INPUTS
+    int GS_BLOCK_SINGLE_KIND(int kind, bint is_double, int form) noexcept
 
 gs_block_set_parallel(<BlockParallel>PyCapsule_GetPointer(parallel_loop(), "gradsmith.parallel_loop"))
 
 KINDS = {
     "add": GS_BLOCK_ADD, "subtract": GS_BLOCK_SUBTRACT, "multiply": GS_BLOCK_MULTIPLY, "divide": GS_BLOCK_DIVIDE,
+    "negate": GS_BLOCK_NEGATE,
     "loop": GS_BLOCK_LOOP, "kernel": GS_BLOCK_KERNEL, "product": GS_BLOCK_PRODUCT, "sum": GS_BLOCK_SUM,
     "matrix_vector": GS_BLOCK_MATRIX_VECTOR, "vector_matrix": GS_BLOCK_VECTOR_MATRIX, "outer": GS_BLOCK_OUTER,
     "copy": GS_BLOCK_COPY, "move": GS_BLOCK_MOVE, "zero": GS_BLOCK_ZERO,
 }
-ARITHMETIC = {ADD_UFUNC: "add", SUBTRACT: "subtract", MULTIPLY_UFUNC: "multiply", TRUE_DIVIDE: "divide"}
+ARITHMETIC = {
+    ADD_UFUNC: "add", SUBTRACT: "subtract", MULTIPLY_UFUNC: "multiply", TRUE_DIVIDE: "divide", NEGATIVE: "negate",
+}
 ADD, MULTIPLY, POWER = ADD_UFUNC, MULTIPLY_UFUNC, POWER_UFUNC
 # Exponent -> the ufunc that gives this power, as in kernels/pointwise.c.
 POWERS = {1.0: POSITIVE, 2.0: SQUARE, -1.0: RECIPROCAL, 0.5: SQRT}
@@ -92,11 +98,14 @@ cdef class Block:
             raise ValueError(f"a step of a block has at most {GS_BLOCK_INPUTS} operands")
         step = self.new_step(part)
         step.kind, step.n, step.is_double, step.out = KINDS[kind], n, is_double, out
-        if n == 1 and step.kind <= GS_BLOCK_DIVIDE:
-            step.kind += GS_BLOCK_DOUBLE if is_double else GS_BLOCK_FLOAT
         step.n_in, step.moving = len(operands), moving
         for i in range(min(step.n_in, 2)):
             step.ins[i] = operands[i]
+        if more is not None and step.kind <= GS_BLOCK_NEGATE:
+            more = {**more, "type": step.kind}
+            step.kind = GS_BLOCK_ROWS
+        elif n == 1 and step.kind <= GS_BLOCK_NEGATE:
+            step.kind = GS_BLOCK_SINGLE_KIND(step.kind, is_double, self.form_after_last(step))
         if more is not None:
             step.more = self.keep(more, operands[2:])
 
@@ -128,7 +137,7 @@ cdef class Block:
         if self.count == self.capacity:
             self.grow()
         step = &self.steps[self.count]
-        memset(step, 0, sizeof(BlockStep))
+        memset(step, 0, 2 * sizeof(BlockStep))  # and of what ends the block
         self.parts.append(part)
         self.count += 1
         return step
@@ -139,9 +148,18 @@ cdef class Block:
     cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t n_movers, Py_ssize_t times) except -1:
         return gs_run_block_often(self.steps, self.count, addresses, movers, n_movers, times)
 
+    cdef int form_after_last(self, const BlockStep *step) noexcept:
+        """Which operand of the newest step, one on single elements, the step before it has made: 1 or 2, or 0 for none."""
+        cdef const BlockStep *last = step - 1
+        if self.count < 2 or last.kind < GS_BLOCK_SINGLE or last.is_double != step.is_double:
+            return 0
+        if step.ins[0] == last.out:
+            return 0 if step.n_in == 2 and step.ins[1] == last.out else 1
+        return 2 if step.n_in == 2 and step.ins[1] == last.out else 0
+
     cdef int grow(self) except -1:
         cdef Py_ssize_t capacity = 2 * self.capacity or 16
-        cdef BlockStep *steps = <BlockStep *>PyMem_Realloc(self.steps, capacity * sizeof(BlockStep))
+        cdef BlockStep *steps = <BlockStep *>PyMem_Realloc(self.steps, (capacity + 1) * sizeof(BlockStep))
         if steps == NULL:
             raise MemoryError()
         self.steps, self.capacity = steps, capacity

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "singles.h"
 #include "support/simd.h"
 
-/* One operation on two operands, in the two types.  A row of one element is most of what programs of scalars do. */
+/* One operation on two operands, or one, in the two types. */
 #define ARITHMETIC_OF(real, OP)                            \
     do {                                                   \
         const real *a = (const real *)addresses[step->in[0]]; \
@@ -38,13 +39,31 @@
         }                                                  \
     } while (0)
 
-#define ARITHMETIC(OP)                 \
-    do {                               \
-        if (step->is_double) {         \
-            ARITHMETIC_OF(double, OP); \
-        } else {                       \
-            ARITHMETIC_OF(float, OP);  \
-        }                              \
+#define NEGATIVE_OF(real)                                  \
+    do {                                                   \
+        const real *a = (const real *)addresses[step->in[0]]; \
+        real *out = (real *)addresses[step->out];          \
+        const npy_intp n = step->n;                        \
+        if (step->moving == 0) {                           \
+            const real all = -a[0];                        \
+            for (npy_intp i = 0; i < n; i++) {             \
+                out[i] = all;                              \
+            }                                              \
+        } else {                                           \
+            GS_IVDEP                                       \
+            for (npy_intp i = 0; i < n; i++) {             \
+                out[i] = -a[i];                            \
+            }                                              \
+        }                                                  \
+    } while (0)
+
+#define IN_BOTH_TYPES(LOOP, ...)               \
+    do {                                       \
+        if (step->is_double) {                 \
+            LOOP(double __VA_ARGS__);          \
+        } else {                               \
+            LOOP(float __VA_ARGS__);           \
+        }                                      \
     } while (0)
 
 static inline char *
@@ -157,54 +176,37 @@ run_other(const gs_block_step *step, char *const *addresses)
     }
 }
 
-#define SINGLE(real, OP) \
-    *(real *)addresses[step->out] = *(const real *)addresses[step->in[0]] OP *(const real *)addresses[step->in[1]]
-
 #define ITERATIONS_BETWEEN_SIGNALS (1 << 14)
 
 static int run_repeat(const gs_block_repeat *repeat, char **addresses);
 static int run_tiles(const gs_block_tiles *tiles, char **addresses);
+static void run_rows(const gs_block_step *step, char *const *addresses);
 
 GS_CLONES static int
 run_steps(const gs_block_step *steps, Py_ssize_t count, char **addresses)
 {
     for (const gs_block_step *step = steps; step < steps + count; step++) {
+        if (step->kind >= GS_BLOCK_SINGLE && (step = run_singles(step, addresses)) == steps + count) {
+            return 0;
+        }
         switch (step->kind) {
         case GS_BLOCK_ADD:
-            ARITHMETIC(+);
+            IN_BOTH_TYPES(ARITHMETIC_OF, , +);
             break;
         case GS_BLOCK_SUBTRACT:
-            ARITHMETIC(-);
+            IN_BOTH_TYPES(ARITHMETIC_OF, , -);
             break;
         case GS_BLOCK_MULTIPLY:
-            ARITHMETIC(*);
+            IN_BOTH_TYPES(ARITHMETIC_OF, , *);
             break;
         case GS_BLOCK_DIVIDE:
-            ARITHMETIC(/);
+            IN_BOTH_TYPES(ARITHMETIC_OF, , /);
             break;
-        case GS_BLOCK_DOUBLE + GS_BLOCK_ADD:
-            SINGLE(double, +);
+        case GS_BLOCK_NEGATE:
+            IN_BOTH_TYPES(NEGATIVE_OF);
             break;
-        case GS_BLOCK_DOUBLE + GS_BLOCK_SUBTRACT:
-            SINGLE(double, -);
-            break;
-        case GS_BLOCK_DOUBLE + GS_BLOCK_MULTIPLY:
-            SINGLE(double, *);
-            break;
-        case GS_BLOCK_DOUBLE + GS_BLOCK_DIVIDE:
-            SINGLE(double, /);
-            break;
-        case GS_BLOCK_FLOAT + GS_BLOCK_ADD:
-            SINGLE(float, +);
-            break;
-        case GS_BLOCK_FLOAT + GS_BLOCK_SUBTRACT:
-            SINGLE(float, -);
-            break;
-        case GS_BLOCK_FLOAT + GS_BLOCK_MULTIPLY:
-            SINGLE(float, *);
-            break;
-        case GS_BLOCK_FLOAT + GS_BLOCK_DIVIDE:
-            SINGLE(float, /);
+        case GS_BLOCK_ROWS:
+            run_rows(step, addresses);
             break;
         case GS_BLOCK_REPEAT:
             if (run_repeat(step->more->repeat, addresses) < 0) {
@@ -223,6 +225,24 @@ run_steps(const gs_block_step *steps, Py_ssize_t count, char **addresses)
         }
     }
     return 0;
+}
+
+static void
+run_rows(const gs_block_step *step, char *const *addresses)
+{
+    const gs_block_more *more = step->more;
+    char *own[] = {addresses[step->in[0]], addresses[step->in[1]], addresses[step->out]};
+    gs_block_step row = *step;
+    row.kind = (uint8_t)more->type;
+    row.in[0] = 0;
+    row.in[1] = 1;
+    row.out = 2;
+    for (npy_intp i = 0; i < more->rows; i++) {
+        run_steps(&row, 1, own);
+        own[0] += more->row_strides[0];
+        own[1] += more->row_strides[1];
+        own[2] += more->row_strides[step->n_in];
+    }
 }
 
 static int

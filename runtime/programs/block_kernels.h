@@ -9,12 +9,14 @@
 #define GS_BLOCK_INPUTS 4
 #define GS_BLOCK_ELEMENTS 4096 /* of a row that is given to a kernel with an operand repeated: the repetition is written out */
 
-/* Two operands: a sum, a difference, a product or a quotient of elements, each operand one row or one element. */
 typedef enum {
-    GS_BLOCK_ADD,
+    GS_BLOCK_END,     /* of the steps of a block: after the last one */
+    GS_BLOCK_ADD,     /* a sum, a difference, a product, a quotient or the negative of rows, or of rows and single elements */
     GS_BLOCK_SUBTRACT,
     GS_BLOCK_MULTIPLY,
     GS_BLOCK_DIVIDE,
+    GS_BLOCK_NEGATE,
+    GS_BLOCK_ROWS,    /* one of these, on rows that lie in steps */
     GS_BLOCK_LOOP,    /* a ufunc's inner loop, over one or more rows */
     GS_BLOCK_KERNEL,  /* the loop of an elementwise formula */
     GS_BLOCK_PRODUCT, /* of two matrices */
@@ -27,9 +29,13 @@ typedef enum {
     GS_BLOCK_ZERO,    /* of bytes side by side */
     GS_BLOCK_REPEAT,  /* a loop of steps */
     GS_BLOCK_TILES,   /* elementwise steps on large arrays, tile by tile */
-    GS_BLOCK_DOUBLE,  /* from here on: the first four, of one element each */
-    GS_BLOCK_FLOAT = GS_BLOCK_DOUBLE + 4,
+    GS_BLOCK_SINGLE,  /* from here on: those five, of one element each; see singles.h */
 } gs_block_kind;
+
+/* Kinds of steps on single elements: three forms of five operations in two types.  The forms: both operands are read from
+ * memory; the first one, or the second one, is what the step before has made. */
+#define GS_BLOCK_SINGLE_KIND(kind, is_double, form) \
+    (GS_BLOCK_SINGLE + ((is_double) ? 0 : 15) + 3 * ((kind)-GS_BLOCK_ADD) + (form))
 
 typedef void (*gs_block_loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data);
 typedef void (*gs_block_kernel)(char **args, const double *scalars, npy_intp n);
@@ -51,7 +57,7 @@ typedef struct {
     void *data;             /* of a loop */
     npy_intp rows, strides[GS_BLOCK_INPUTS + 1], row_strides[GS_BLOCK_INPUTS + 1]; /* in bytes; the result comes last */
     npy_intp sizes[3];      /* m, k, n of a product; rows, columns, step of one with a vector; outer, r, inner of a sum */
-    int type;               /* NumPy's number */
+    int type;               /* NumPy's number; of rows the kind of the step on one of them */
     double numbers[8];      /* of a kernel */
     int32_t in[GS_BLOCK_INPUTS - 2]; /* operands after the second one */
     const gs_block_repeat *repeat;

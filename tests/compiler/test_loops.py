@@ -269,3 +269,38 @@ def test_random_loops() -> None:
 def test_many_random_loops() -> None:
     for seed in range(1000, 9000):
         check_random(seed)
+
+
+def every_form(x: Any, y: Any) -> Any:
+    """Each operation on what the step before has made, as first, second or both operands, and on other values."""
+    operations = [lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, lambda a, b: -a]
+    found = []
+    for operation in operations:
+        for _ in range(3):
+            last = x * y
+            last = operation(last, y)
+            last = operation(x, last)
+            last = operation(last, last)
+            x = operation(y, x) * 0.25 + last
+            found.append(x)
+    return (*found, x.float() + x.double())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_single_elements(dtype: Any) -> None:
+    check(every_form, (), (), dtype=dtype)
+    check(lambda x, y: every_form(x, y)[-1] * y, (1,), (1, 1), dtype=dtype)
+    check(gradient_of(lambda x, y: sum(every_form(x, y)[:-1]) - (x - y), 2), (), (), dtype=dtype)
+
+
+def of_rows_and_columns(m: Any, row: Any, column: Any) -> Any:
+    for _ in range(4):
+        m = -(m * row + column) / (1 + row * row) - (column - m) * row
+    return m, -row.expand(m.shape), -m[:, 1:4], m[:, ::2] - column, m[1:, 1] * row[0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows(dtype: Any) -> None:
+    check(of_rows_and_columns, (3, 5), (5,), (3, 1), dtype=dtype)
+    check(of_rows_and_columns, (3, 5), (1,), (1,), dtype=dtype)
+    check(gradient_of(lambda *given: of_rows_and_columns(*given)[0].sum(), 3), (3, 40), (40,), (3, 1), dtype=dtype)

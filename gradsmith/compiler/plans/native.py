@@ -21,11 +21,15 @@ MOST_IN_BLOCK = 1 << 14  # elements of a result; a larger one is worth threads
 SHORT = 16  # elements of a row that is not worth a call, where rows are many
 TILE = 1 << 10  # elements of such a one that fused steps do at a time
 MOST_TERMS = 1 << 18  # of a product of matrices, m * k * n
-# Gradients that are one product.
+# Gradients that are one product, or a change of sign.
 SIMPLE = {
     "mul_tensor_backward_self": "multiply",
     "mul_tensor_backward_other": "multiply",
     "mul_scalar_backward_self": "multiply",
+    "add_alpha_tensor_backward_other": "multiply",
+    "neg_backward_self": "negate",
+    "sub_tensor_tensor_backward_other": "negate",
+    "sub_scalar_tensor_backward_other": "negate",
 }
 KERNELS = kernel_addresses()
 
@@ -211,10 +215,17 @@ def _kind_of_ufunc(loop: tuple[Any, ...], arrays: list[Array], result: Array) ->
     if found is None or found[2] != result.dtype.num or rows is None:
         return None
     count, n, strides, row_strides = rows
-    if ufunc in ARITHMETIC and len(arrays) == 2 and count == 1 and all(s in (0, dtype.itemsize) for s in strides[:2]):
-        return Kind((Part(ARITHMETIC[ufunc], n, _moving(strides)),), number_first=is_first)
-    more = {"function": found[0], "data": found[1], "rows": count, "strides": strides, "row_strides": row_strides}
+    steps = {"rows": count, "strides": strides, "row_strides": row_strides}
+    if ufunc in ARITHMETIC and (n == 1 or _are_rows(strides, dtype.itemsize)):
+        more = None if count == 1 else steps
+        return Kind((Part(ARITHMETIC[ufunc], n, _moving(strides), more),), number_first=is_first)
+    more = {"function": found[0], "data": found[1], **steps}
     return Kind((Part("loop", n, 0, more),), number_first=is_first)
+
+
+def _are_rows(strides: list[int], size: int) -> bool:
+    """Are operands dense, or one element each, and the result dense?"""
+    return strides[-1] == size and all(stride in (0, size) for stride in strides[:-1])
 
 
 def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array) -> Kind | None:
@@ -225,7 +236,7 @@ def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], resul
         return None
     _, n, strides, _ = rows
     moving = _moving(strides)
-    if name in SIMPLE and len(arrays) + len(loop[2]) == 2:
+    if name in SIMPLE and len(arrays) + len(loop[2]) == (1 if SIMPLE[name] == "negate" else 2):
         numbers = tuple([np.array(number, result.dtype) for number in loop[2]])
         return Kind((Part(SIMPLE[name], n, moving),), numbers)
     if n > 1 and (TILE if n > MOST_IN_BLOCK else n) * (len(arrays) - moving.bit_count()) > MOST_ELEMENTS:
@@ -236,7 +247,7 @@ def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], resul
 
 def _is_one_row(kind: Kind) -> bool:
     more = kind.parts[0].more
-    if kind.parts[0].kind != "loop" or more is None:
+    if more is None or "strides" not in more:
         return True
     strides = more["strides"]
     return more["rows"] == 1 and all(stride in (0, strides[-1]) for stride in strides) and strides[-1] > 0
