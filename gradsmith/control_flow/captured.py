@@ -41,12 +41,12 @@ def expect_captured_leaves(steps: Steps, carry: Tensors, row: Tensors) -> list[A
 def _ends(results: list[Any], start: int) -> Iterator[Any]:
     """Each leaf at which the graph of a step ends, and None where it ends at an older node."""
     waiting = [get_gradient_edge(one).node for one in results]
-    seen: set[int] = set()
+    seen: dict[int, Any] = {}  # nodes of leaves live no longer than they are held, and another one gets their id
     while waiting:
         node = waiting.pop()
         if node is None or id(node) in seen:
             continue
-        seen.add(id(node))
+        seen[id(node)] = node
         leaf = getattr(node, "variable", None)
         if leaf is not None:
             yield leaf

@@ -241,3 +241,15 @@ def in_a_dict(carry, x):
 def test_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("checkpoint", CHECKPOINTS)
+def test_states_that_are_results_as_they_come_in(given, checkpoint):
+    """The state is a leaf of the step that finds out what else it reads."""
+    u, start, w = given["u"], given["start"], given["w"]
+    last, states = gs.scan(lambda x, force: ((w @ x).tanh() + force, x), start, u, checkpoint=checkpoint)
+    x, total = start, 0
+    for n in range(len(u)):
+        x, total = (w @ x).tanh() + u[n], total + x.sum()
+    for one, other in zip(grad(last.sum() + states.sum(), (u, start, w)), grad(x.sum() + total, (u, start, w))):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
