@@ -109,7 +109,7 @@ def marks_read_later(work: Any, examples: Sequence[Any]) -> Marks:
             outside = [*range(trace.n_inputs), *trace.captured]
             memory = Memory(trace.values, outside, trace.steps)
             return _read_later(trace.steps, outputs, memory, range(work.first_step, work.first_step + work.n_steps))
-    except MemoryError:
+    except (MemoryError, Untraceable):  # of which the latter has all steps traced, which goes for any backward
         raise
     except Exception:  # the backward itself will say so, if it is ever wanted
         return ()

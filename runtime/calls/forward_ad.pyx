@@ -406,10 +406,17 @@ cdef bint lies_alike(TensorBase dual, TensorBase tensor, TensorBase tangent) exc
     if not lie_in_one_order(dual, tangent):
         return False
     if is_batched(tensor) or is_batched(tangent):
-        return not (tensor.flags | tangent.flags) & IS_VIEW
+        return shows_all(tensor) and shows_all(tangent)
     if not (tensor.flags | tangent.flags) & IS_VIEW:
         return True
     return place_in_memory(tensor) == place_in_memory(tangent)
+
+
+cdef bint shows_all(TensorBase t) except -1:
+    """Is it no view, or a view of all of its base?"""
+    if not t.flags & IS_VIEW:
+        return True
+    return byte_bounds(<object>(<TensorBase>t.base).array) == byte_bounds(<object>t.array)
 
 
 cdef tuple place_in_memory(TensorBase t):

@@ -637,3 +637,33 @@ def test_captured_tensors_that_are_written_before_the_backward() -> None:
     for called in (function, gs.compile(function)):
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             called(normal(3), normal(N + 1, 3))
+
+
+def tangent(function: Any, x: Any, direction: Any) -> Any:
+    return gs.func.jvp(function, (x,), (direction,))[1]
+
+
+@pytest.mark.parametrize(
+    "slope",
+    [
+        lambda h, w: tangent(lambda h: gs.sin(w @ h) * h, h, gs.ones_like(h)),
+        lambda h, w: tangent(lambda h: gs.sin(w @ h) * h, h, h * h),
+        lambda h, w: tangent(lambda h: gs.sin(h) * 2, h[:2], gs.ones(2, dtype=h.dtype)).sum(),
+        lambda h, w: tangent(gs.func.grad(lambda h: (gs.sin(w @ h) * h).sum()), h, gs.ones_like(h)),
+        lambda h, w: tangent(lambda h: tangent(gs.sin, h, gs.ones_like(h)), h, h.clone()),
+        lambda h, w: gs.func.jacfwd(lambda h: gs.sin(w @ h))(h).sum(0),
+        lambda h, w: gs.func.hessian(lambda h: gs.sin(w @ h).sum())(h).sum(0),
+        lambda h, w: gs.func.linearize(lambda h: gs.tanh(w @ h), h)[1](gs.ones_like(h)),
+    ],
+)
+@pytest.mark.parametrize("checkpoint", [None, "sqrt"])
+def test_forward_mode_in_steps(slope: Any, checkpoint: Any) -> None:
+    def function(x: Any, w: Any, rows: Any) -> Any:
+        h, slopes = gs.scan(lambda h, row: (0.9 * h + 0.1 * slope(h, w) + row, h), x, rows, checkpoint=checkpoint)
+        return h.sum() + slopes.sum()
+
+    given = operands(*SHAPES)
+    check(function, given)
+    check(with_gradients(function, 2), given, tolerance=1e-12)
+    second = lambda *one: tangent(lambda x: gs.func.grad(function)(x, *one[1:]), one[0], gs.ones_like(one[0]))  # noqa: E731
+    check(second, given, tolerance=1e-10)
