@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from gradsmith.generated import stack
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, level_of, trace_of_thread
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.tensors.factories.creation import from_numpy
 from gradsmith.runtime.tensors.factories.python_data import is_tensor as is_tensor
@@ -78,6 +78,32 @@ def array_of(tensor: Any) -> Any:
 def unwrapped(value: Any) -> Any:
     """Arguments for NumPy itself: arrays in place of tensors."""
     return mapped(array_of, value)
+
+
+def by_numpy(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a function of arrays gives, which has no derivative; in a trace a step of the program calls it in each run.
+
+    In a trace it has to give arrays whose shapes do not depend on values.
+    """
+    tensors = tensors_in([args, kwargs])
+    trace = trace_of_thread()
+    levels = [level_of(one) for one in tensors if is_batched_tensor(one)]
+    if not levels or any(level is not trace for level in levels):
+        return wrapped(function(*unwrapped(args), **unwrapped(kwargs)))
+
+    def run(*given: Any) -> Any:
+        left = iter(given)
+        arguments, options = mapped(lambda _: array_of(next(left)), [args, kwargs])
+        return wrapped(function(*arguments, **options))
+
+    return trace.call_of(run, tuple(tensors), function.__name__, has_effects=False)
+
+
+def tensors_in(value: Any) -> list[Any]:
+    """The tensors in lists, tuples, slices and dicts, in order."""
+    found: list[Any] = []
+    mapped(found.append, value)
+    return found
 
 
 def wrapped(value: Any) -> Any:

@@ -19,6 +19,7 @@ from gradsmith.numpy.arguments import (
     as_tensor,
     axes_of,
     axis_of,
+    by_numpy,
     common,
     contains_tensor,
     np,
@@ -266,8 +267,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
         x, axis = x.reshape(-1), -1
     if x.dtype.kind == "f" and order is None:
         return generated.sort(x, axis_of(axis, x.ndim), stable=True)[0]
-    places = np.argsort(array_of(x), axis, kind=kind or "stable", order=order)
-    return generated.gather(x, axis, wrapped(places))
+    return generated.gather(x, axis, by_numpy(np.argsort, x, axis, kind=kind or "stable", order=order))
 
 
 def sort_complex(a: Any) -> Any:
@@ -287,11 +287,11 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
 
 
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Any:
-    return wrapped(np.argpartition(array_of(as_tensor(a)), unwrapped(kth), axis, kind, order))
+    return by_numpy(np.argpartition, as_tensor(a), kth, axis, kind, order)
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    return wrapped(np.lexsort(unwrapped(keys) if contains_tensor(keys) else array_of(as_tensor(keys)), axis))
+    return by_numpy(np.lexsort, keys if contains_tensor(keys) else as_tensor(keys), axis)
 
 
 # ---- sets

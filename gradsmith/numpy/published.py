@@ -6,9 +6,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gradsmith.numpy.arguments import is_recorded, mapped, np, unwrapped, without_data, wrapped
+from gradsmith.numpy.arguments import by_numpy, is_recorded, np, tensors_in, unwrapped, without_data, wrapped
 
 _PLAIN_TYPES = (int, float, bool, str, type(None))  # arguments without a tensor in them
+_WITHOUT_OP = ("nanargmax", "nanargmin", "packbits", "unpackbits", "ravel_multi_index", "unravel_index")
 PAGES = "https://numpy.org/doc/stable/reference"
 
 
@@ -58,7 +59,9 @@ def plain(name: str, own: Any) -> Callable[..., Any]:
     def function(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and all(type(arg) in _PLAIN_TYPES for arg in args):
             return wrapped(own(*args))
-        if without_data(_tensors([list(args), kwargs])):
+        if without_data(tensors_in([list(args), kwargs])):
+            if name in _WITHOUT_OP:
+                return by_numpy(own, *args, **kwargs)
             return wrapped(own(*args, **kwargs))  # NumPy asks the tensors for the op that does it
         found = own(*unwrapped(args), **unwrapped(kwargs))
         if _has_numbers(found) and _recorded([list(args), kwargs]):
@@ -75,10 +78,4 @@ def _has_numbers(found: Any) -> bool:
 
 
 def _recorded(arguments: Any) -> bool:
-    return any(is_recorded(one) for one in _tensors(arguments))
-
-
-def _tensors(arguments: Any) -> list[Any]:
-    found: list[Any] = []
-    mapped(found.append, arguments)
-    return found
+    return any(is_recorded(one) for one in tensors_in(arguments))

@@ -13,6 +13,7 @@ from gradsmith.numpy.arguments import (
     array_of,
     as_tensor,
     axes_of,
+    by_numpy,
     common,
     delivered,
     exact,
@@ -229,14 +230,31 @@ def _lerp(below: Any, above: Any, share: Any) -> Any:
 def _of_ranks(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: dict[str, Any]) -> tuple[Any, int]:
     if options.get("weights") is not None:
         shares = _shares(x, as_tensor(options["weights"]), axis)
-        options["weights"] = array_of(_as_rows(shares, axes_of(axis, x.ndim), x.ndim))
-    values = array_of(rows)
+        options["weights"] = _as_rows(shares, axes_of(axis, x.ndim), x.ndim)
+    given = unwrapped(arguments)
+    *places, counts = by_numpy(_places, name, rows.detach(), given, options)
+    is_moved = arguments and is_recorded(as_tensor(arguments[0]))
+    motion = _motion(name, arguments, options, array_of(counts)) if is_moved else None
+    shape = (*np.shape(given[0] if given else 0.5), *rows.shape[:-1])
+    return _between(rows, places, motion, shape), len(shape) - (rows.ndim - 1)
+
+
+def _places(name: str, values: Any, arguments: Any, options: dict[str, Any]) -> tuple[Any, ...]:
+    """Of rows: the order, where between its elements what is asked for lies, or whether it is NaN, and the numbers.
+
+    NaN is not counted.
+    """
     order = np.argsort(values, axis=-1, kind="stable")
     ranks = np.argsort(order, axis=-1, kind="stable").astype(np.float64)
     ranks[np.isnan(values)] = np.nan
-    places = np.asarray(getattr(np, name)(ranks, *unwrapped(arguments), axis=-1, **options))
-    motion = _motion(name, arguments, options, (~np.isnan(values)).sum(-1))
-    return _between(rows, order, places, motion), places.ndim - (rows.ndim - 1)
+    places = np.asarray(getattr(np, name)(ranks, *arguments, axis=-1, **options))
+    ahead = places.ndim - (values.ndim - 1)
+    last = np.moveaxis(places.reshape(math.prod(places.shape[:ahead]), *places.shape[ahead:]), 0, -1)
+    known = np.nan_to_num(last)
+    low = np.floor(known).astype(np.int64)
+    high = np.minimum(low + 1, order.shape[-1] - 1)
+    found = order, low, high, known - low, np.isnan(last)
+    return (*map(np.ascontiguousarray, found), (~np.isnan(values)).sum(-1))
 
 
 def _as_rows(x: Any, axes: tuple[int, ...], ndim: int) -> Any:
@@ -244,20 +262,14 @@ def _as_rows(x: Any, axes: tuple[int, ...], ndim: int) -> Any:
     return rows.reshape((*rows.shape[: ndim - len(axes)], math.prod(rows.shape[ndim - len(axes) :])))
 
 
-def _between(rows: Any, order: Any, places: Any, motion: Any = None) -> Any:
-    """Elements at places between the ranks; places have dimensions in front of those of the rows."""
-    ahead = places.ndim - (rows.ndim - 1)
-    last = np.moveaxis(places.reshape(math.prod(places.shape[:ahead]), *places.shape[ahead:]), 0, -1)
-    known = np.nan_to_num(last)
-    low = np.floor(known).astype(np.int64)
-    high = np.minimum(low + 1, order.shape[-1] - 1)
-    ordered = generated.gather(rows, -1, wrapped(order))
-    below, above = (generated.gather(ordered, -1, wrapped(np.ascontiguousarray(at))) for at in (low, high))
-    share = wrapped(np.ascontiguousarray(known - low))
-    share = share if motion is None else share + motion
-    found = _lerp(below, above, share)
-    found = chosen(wrapped(np.isnan(last)), as_tensor(np.nan, found.dtype), found)
-    return found.movedim(-1, 0).reshape(places.shape)
+def _between(rows: Any, places: Any, motion: Any, shape: Any) -> Any:
+    """Elements at what `_places` gives, which has the dimensions of `q` last."""
+    order, low, high, share, missing = places
+    ordered = generated.gather(rows, -1, order)
+    below, above = (generated.gather(ordered, -1, at) for at in (low, high))
+    found = _lerp(below, above, share if motion is None else share + motion)
+    found = chosen(missing, as_tensor(np.nan, found.dtype), found)
+    return found.movedim(-1, 0).reshape(shape)
 
 
 def _kept(found: Any, ahead: int, axes: tuple[int, ...], ndim: int) -> Any:
@@ -326,7 +338,7 @@ def _summed_by_places(places: Any, shares: Any, minlength: int) -> Any:
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     column = as_tensor(a).reshape(-1)
     edges = _edges_by_numpy(column, bins, range, weights)
-    counts = _binned([array_of(column)], [edges], weights)
+    counts = _binned([column], [edges], weights)
     moving = _edges(edges, column, bins, range)
     return (_density(counts, [moving]) if density else counts), moving
 
@@ -337,17 +349,22 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def _edges_by_numpy(column: Any, bins: Any, range: Any, weights: Any) -> Any:
-    shares = unwrapped(weights) if isinstance(bins, str) else None  # which have a say in nothing but an error
-    return np.histogram_bin_edges(array_of(column), unwrapped(bins), unwrapped(range), shares)
+    if isinstance(bins, str):  # whose number depends on the values; weights have a say in nothing but an error
+        return np.histogram_bin_edges(array_of(column), bins, unwrapped(range), unwrapped(weights))
+    return by_numpy(np.histogram_bin_edges, column.detach(), bins, range)
 
 
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> tuple[Any, Any, Any]:
     columns = [as_tensor(one) for one in (x, y)]
-    _, *edges = np.histogram2d(*map(array_of, columns), unwrapped(bins), unwrapped(range))
+    edges = by_numpy(_edges_of_two, [one.detach() for one in columns], bins, range)
     counts, moving = _of_several(columns, edges, _bins_of_two(bins), range, density, weights)
     return (counts, *moving)
+
+
+def _edges_of_two(columns: Any, bins: Any, range: Any) -> Any:
+    return np.histogram2d(*columns, bins, range)[1:]
 
 
 def _bins_of_two(bins: Any) -> Any:
@@ -365,13 +382,17 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
     else:
         table = as_tensor(sample)
         columns = list((table.unsqueeze(1) if table.ndim == 1 else table).unbind(1))
-    _, edges = np.histogramdd([array_of(one) for one in columns], unwrapped(bins), unwrapped(range))
+    edges = by_numpy(_edges_of_several, [one.detach() for one in columns], bins, range)
     counts, moving = _of_several(columns, list(edges), bins, range, density, weights)
     return counts, tuple(moving)
 
 
+def _edges_of_several(columns: Any, bins: Any, range: Any) -> Any:
+    return tuple(np.histogramdd(columns, bins, range)[1])
+
+
 def _of_several(columns: Any, edges: Any, bins: Any, range: Any, density: Any, weights: Any) -> tuple[Any, list[Any]]:
-    counts = _binned([array_of(one) for one in columns], edges, weights, np.float64)
+    counts = _binned(columns, edges, weights, np.float64)
     each = list(bins) if _are_several(bins) else [bins] * len(edges)
     each = each * len(edges) if len(each) == 1 else each
     ranges = [None] * len(edges) if range is None else list(range)
@@ -396,23 +417,35 @@ def _edges(edges: Any, column: Any, bins: Any, range: Any) -> Any:
 
 def _binned(columns: list[Any], edges: list[Any], weights: Any, dtype: Any = None) -> Any:
     """Sums of weights in the bins."""
+    columns = [one.detach() for one in columns]
+    if weights is None:
+        return by_numpy(_counts, columns, edges, dtype)
+    shares = as_tensor(weights).reshape(-1)
+    if exact(shares):
+        shares = shares.to(np.float64 if dtype is not None else shares.dtype)
     sizes = [len(one) - 1 for one in edges]
+    kept, places = _bins_of(unwrapped(columns), unwrapped(edges))
+    return shares.new_zeros(math.prod(sizes)).index_add(0, wrapped(places), shares[wrapped(kept)]).reshape(sizes)
+
+
+def _counts(columns: list[Any], edges: list[Any], dtype: Any) -> Any:
+    sizes = [len(one) - 1 for one in edges]
+    counts = np.bincount(_bins_of(columns, edges)[1], minlength=math.prod(sizes))
+    return (counts if dtype is None else counts.astype(dtype)).reshape(sizes)
+
+
+def _bins_of(columns: list[Any], edges: list[Any]) -> tuple[Any, Any]:
+    """Which elements lie in a bin, and in which."""
     inside = np.ones(len(columns[0]), bool)
     places = np.zeros(len(columns[0]), np.int64)
-    for column, edge, size in zip(columns, edges, sizes):
+    for column, edge in zip(columns, edges):
+        size = len(edge) - 1
         at = np.searchsorted(edge, column, side="right") - 1
         at = np.where(column == edge[-1], size - 1, at)
         inside &= (at >= 0) & (at < size) & (column <= edge[-1])
         places = places * size + np.clip(at, 0, max(size - 1, 0))
     kept = np.flatnonzero(inside)
-    total = int(np.prod(sizes))
-    if weights is None:
-        counts = np.bincount(places[kept], minlength=total)
-        return wrapped((counts if dtype is None else counts.astype(dtype)).reshape(sizes))
-    shares = as_tensor(weights).reshape(-1)
-    if exact(shares):
-        shares = shares.to(np.float64 if dtype is not None else shares.dtype)
-    return shares.new_zeros(total).index_add(0, wrapped(places[kept]), shares[wrapped(kept)]).reshape(sizes)
+    return kept, places[kept]
 
 
 def _density(counts: Any, edges: list[Any]) -> Any:

@@ -13,6 +13,7 @@ from gradsmith.numpy.arguments import (
     array_of,
     as_tensor,
     axis_of,
+    by_numpy,
     delivered,
     dtype_of,
     exact,
@@ -142,7 +143,7 @@ class Ufunc:
 
     def plain(self, *tensors: Any) -> Any:
         """NumPy's own loop, of what has no derivative."""
-        return wrapped(self.numpy(*map(array_of, tensors)))
+        return by_numpy(self.numpy, *tensors)
 
     def _placed(self, result: Any, out: Any, mask: Any, casting: Any) -> Any:
         outs = (out if type(out) is tuple else (out,)) if out is not None else (None,) * self.nout

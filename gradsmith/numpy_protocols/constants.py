@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.numpy.arguments import mapped, without_data
+from gradsmith.numpy.arguments import by_numpy, mapped, without_data
 from gradsmith.numpy_protocols.composed.operands import as_arrays, has_tensors, is_recorded
+from gradsmith.runtime.batching.batch import is_tracing
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 # Their results are truths, counts, places, dtypes or text: a step function at most.
@@ -50,11 +51,17 @@ _OF_KINDS = frozenset((
     np.tril_indices_from, np.triu_indices_from,
 ))  # fmt: skip
 
+# Arrays whose shapes do not depend on values, so that a program can call them in each run.
+_OF_FIXED_SHAPE = frozenset((np.argpartition, np.lexsort, np.nanargmax, np.nanargmin, np.packbits, np.unpackbits))
+
 
 def computed_by_numpy(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The function of arrays with the values of the tensors."""
     if func in _OF_KINDS:
         return func(*map(_stand_in, args), **{name: _stand_in(value) for name, value in kwargs.items()})
+    is_ufunc = isinstance(getattr(func, "__self__", None), np.ufunc)
+    if (func in _OF_FIXED_SHAPE or is_ufunc) and is_tracing():
+        return by_numpy(func, *args, **kwargs)
     return func(*map(as_arrays, args), **as_arrays(kwargs))
 
 

@@ -113,6 +113,7 @@ cdef class Trace(VmapLevel):
     cdef readonly Py_ssize_t n_inputs
     cdef dict slot_of_tensor
     cdef dict slot_of_array
+    cdef set known                      # slots of what ops have made of constants alone: the same in each run
     cdef dict leaves                    # id of an argument -> its traced tensor
     cdef set outside                    # ids of the arrays that own memory from outside
     cdef readonly dict changed                   # id of memory of the function's own that was written -> a copy from before
@@ -125,7 +126,7 @@ cdef class Trace(VmapLevel):
         self.is_trace = True
         self.steps, self.values, self.generators = [], [], []
         self.constants, self.captured, self.touched, self.originals = {}, {}, {}, {}
-        self.slot_of_tensor, self.slot_of_array = {}, {}
+        self.slot_of_tensor, self.slot_of_array, self.known = {}, {}, set()
         self.outside, self.changed, self.leaves, self.aliased, self.replaced = set(), {}, {}, {}, set()
 
     def __init__(self, call):
@@ -211,14 +212,24 @@ cdef class Trace(VmapLevel):
         return self.finish(step, result)
 
     def known_array(self, Py_ssize_t slot):
-        """The array of a constant that has not been written to; None of any other value.
+        """The array of a constant, or of what ops have made of constants, if it has not been written to; else None.
 
         One truth value or integer of any other value too where `guards` is set: that it is the same is a step then.
         """
-        if slot not in self.constants:
-            return self.expected(slot) if self.guards else None
-        array = <object>self.value(slot).array
-        return None if id(owner_of(array)) in self.changed else array
+        if self.is_known(slot):
+            return <object>self.value(slot).array
+        return self.expected(slot) if self.guards and slot not in self.constants else None
+
+    cdef bint is_known(self, Py_ssize_t slot) except -1:
+        if slot not in self.constants and slot not in self.known:
+            return False
+        return id(owner_of(<object>self.value(slot).array)) not in self.changed
+
+    cdef bint are_known(self, list slots) except -1:
+        for slot in slots:
+            if not self.is_known(slot):
+                return False
+        return True
 
     cdef object expected(self, Py_ssize_t slot):
         array = <object>self.value(slot).array
@@ -323,13 +334,18 @@ cdef class Trace(VmapLevel):
     cdef object finish(self, Step step, object result):
         """Write a step down with its results, and give these as traced tensors."""
         self.steps.append(step)
+        is_known = not step.has_effects and self.are_known(step.reads)
         step.is_single = not isinstance(result, (tuple, list))
         if not step.is_single:
             traced = [self.result(item) for item in result]
             step.results = tuple([None if item is None else batch_of((<TensorBase>item).array).slot for item in traced])
+            if is_known:
+                self.known.update(step.results)
             return traced if isinstance(result, list) else tuple(traced)
         found = self.result(result)
         step.results = (None if found is None else batch_of((<TensorBase>found).array).slot,)
+        if is_known:
+            self.known.update(step.results)
         return found
 
     cdef object result(self, object item):
@@ -381,11 +397,14 @@ cdef object calling_line():
 cdef object trace_op(const BatchRule *rule, tuple operands, VmapLevel level, bint writes):
     cdef Trace trace = <Trace>level
     cdef str name = rule.name.decode()
-    if rule.method == by_values or (rule.method == by_indexing and not (writes or name == "index_put") and has_mask(operands)):
-        raise trace.call.escape(f"{name}(), a result whose shape depends on values,")
     cdef tuple slots = trace.slots_of(operands)
-    cdef tuple physicals = trace.physicals_of(operands)
     cdef Step step = trace.new_step(name, slots)
+    cdef bint has_values_shape = rule.method == by_values or (
+        rule.method == by_indexing and not (writes or name == "index_put") and has_mask(operands)
+    )
+    if has_values_shape and not trace.are_known(step.reads):
+        raise trace.call.escape(f"{name}(), a result whose shape depends on values,")
+    cdef tuple physicals = trace.physicals_of(operands)
     cdef TensorBase target
     step.rule, step.kind, step.writes = rule, OP, writes
     for operand in operands:

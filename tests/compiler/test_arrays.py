@@ -85,3 +85,44 @@ def test_static_arguments_and_explanations():
     compiled = gs.compile(lambda x, n: np.sum(x) ** n, static=["n"])
     np.testing.assert_allclose([compiled(X, 2), compiled(2 * X, 2), compiled(X, 3)], np.sum(X) ** [2, 2, 3] * [1, 4, 1])
     assert "sum" in compiled.explain(X, 2)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.argpartition(x, 2),
+        lambda x: np.lexsort((x[0], x[1])),
+        lambda x: np.spacing(x),
+        lambda x: np.nanargmax(x, axis=1),
+        lambda x: np.nanmedian(x, axis=0),
+        lambda x: np.nanquantile(x, [0.2, 0.5], axis=1),
+        lambda x: np.nanpercentile(x, 30, keepdims=True),
+        lambda x: np.histogram(x, bins=4, range=(-1, 1))[0],
+        lambda x: np.histogram(x, bins=3)[1],
+        lambda x: np.histogram(x, bins=[-1.0, 0.0, 1.0], density=True)[0],
+        lambda x: np.histogram2d(x[0], x[1], bins=3)[0],
+        lambda x: np.sort_complex(x[0]),
+        lambda x: np.packbits(x > 0),
+    ],
+)
+def test_functions_without_a_derivative(function):
+    compiled = gs.compile(function)
+    for seed in range(4):
+        x = np.random.default_rng(seed).normal(size=(3, 5))
+        x[1, seed] = np.nan if "nan" in function.__code__.co_names[1] else 0.0
+        np.testing.assert_allclose(compiled(x), function(x), rtol=1e-12)
+    assert len(compiled.programs) == 1
+
+
+def test_gradients_of_quantiles_without_nan():
+    compiled = gs.compile(gs.grad(lambda x: np.sum(np.nanquantile(x, [0.25, 0.6], axis=1) ** 2)))
+    for seed in range(3):
+        x = np.random.default_rng(seed).normal(size=(3, 5))
+        x[1, seed] = np.nan
+        step, found = 1e-6, compiled(x)
+        for at in np.ndindex(x.shape):
+            moved = [np.nanquantile(x + sign * step * (np.indices(x.shape) == np.reshape(at, (2, 1, 1))).all(0),
+                                    [0.25, 0.6], axis=1) for sign in (1, -1)]  # fmt: skip
+            expected = 0.0 if np.isnan(x[at]) else np.sum(moved[0] ** 2 - moved[1] ** 2) / (2 * step)
+            assert found[at] == pytest.approx(expected, abs=1e-7)
+    assert len(compiled.programs) == 1

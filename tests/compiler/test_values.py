@@ -407,3 +407,43 @@ def test_closures_that_are_called_often() -> None:
 
 def ones() -> Any:
     return gs.ones(3, dtype=gs.float64)
+
+
+# ---- constants, and what is made of them
+
+
+def test_values_of_what_is_made_of_constants() -> None:
+    def function(x: Any) -> Any:
+        counts = gs.tensor([1, 3, 2])
+        most = int(counts.expand(2, 3).max())
+        grid = gs.arange(5.0)
+        inside = grid[grid > most - 1]
+        return x * most + inside.sum() + (counts > 1).nonzero().sum()
+
+    expect_alike(function, lambda seed: (numbers(3, seed=seed),))
+
+
+def test_values_of_what_is_not_only_made_of_constants() -> None:
+    def written(x: Any) -> Any:
+        one = gs.zeros(3)
+        one[0] = x.sum()
+        return x * one.clone().max().item()
+
+    def mixed(x: Any) -> Any:
+        return x[(gs.tensor([1.0, 2.0, 3.0]) * x) > 0]
+
+    def drawn(x: Any) -> Any:
+        return x * (gs.rand(3) * 2).max().item()
+
+    for function in (written, mixed, drawn):
+        with pytest.raises(TraceError, match="is not possible"):
+            gs.compile(function)(numbers(3))
+
+
+@pytest.mark.parametrize(
+    "distribution", [lambda p: dist.Binomial(5, probs=p), lambda p: dist.Multinomial(4, probs=p / p.sum())]
+)
+def test_entropies_of_counts(distribution: Any) -> None:
+    expect_alike(
+        gs.func.grad(lambda p: distribution(p).entropy().sum()), lambda seed: (numbers(3, seed=seed).sigmoid(),)
+    )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
+from gradsmith.numpy.arguments import by_numpy
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, is_recorded
 from gradsmith.runtime.batching.batch import is_batched_tensor
 
@@ -83,9 +84,11 @@ def sort_complex(a: Any) -> Any:
     """By real parts, then by imaginary ones: the order is NumPy's, of constants."""
     tensor = as_tensor(a)
     found = tensor if tensor.is_complex() else tensor.to(np.complex64 if tensor.dtype.itemsize <= 2 else np.complex128)
-    values = found.detach().numpy()
-    order = np.lexsort((values.imag, values.real))
-    return gs.take_along_axis(found, as_tensor(order), -1)
+    return gs.take_along_axis(found, by_numpy(_complex_order, found.detach()), -1)
+
+
+def _complex_order(values: Any) -> Any:
+    return np.lexsort((values.imag, values.real))
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
