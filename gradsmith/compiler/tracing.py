@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from gradsmith.compiler.plans.plan import written_owners
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind, from_array
+from gradsmith.runtime.programs.entry import exchange_hooks
 from gradsmith.runtime.programs.program import Step
 from gradsmith.runtime.programs.trace import Trace
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
@@ -255,7 +257,8 @@ class _Run:
         cotangents = [self.trace.argument(from_array(np.ones(one.shape, one.dtype))) for one in recorded]
         slots = [self.trace.slot(one) for one in cotangents]
         try:
-            found = grad(recorded, inputs, cotangents, allow_unused=True)
+            with _without_hooks(captured):
+                found = grad(recorded, inputs, cotangents, allow_unused=True)
         except TraceError:
             raise
         except Exception as error:
@@ -290,6 +293,17 @@ class _Run:
                 continue
             with no_grad():
                 leaf.grad = initial
+
+
+@contextmanager
+def _without_hooks(leaves: Sequence[Any]) -> Iterator[None]:
+    """The gradients that a program gives go to the leaves, which call their hooks then."""
+    hooks = [exchange_hooks(leaf, None) for leaf in leaves]
+    try:
+        yield
+    finally:
+        for leaf, before in zip(leaves, hooks):
+            exchange_hooks(leaf, before)
 
 
 def values_of(sources: Sequence[Source], leaves: Sequence[Any]) -> tuple[Tensor, ...]:

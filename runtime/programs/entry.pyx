@@ -224,6 +224,15 @@ def exchange_memory(TensorBase one not None, TensorBase other not None):
     one.array, other.array = other.array, one.array
 
 
+def exchange_hooks(TensorBase leaf not None, hooks):
+    """Give a leaf another table of hooks, or None; that before."""
+    if leaf.meta is None:
+        return None
+    before = (<TensorMeta>leaf.meta).hooks
+    (<TensorMeta>leaf.meta).hooks = hooks
+    return before
+
+
 def exchange_gradients(tuple params not None, tuple gradients not None):
     """Give parameters other gradients, which are known to be for them or None; those before."""
     cdef list before = []

@@ -399,14 +399,11 @@ cdef object trace_op(const BatchRule *rule, tuple operands, VmapLevel level, bin
     cdef str name = rule.name.decode()
     cdef tuple slots = trace.slots_of(operands)
     cdef Step step = trace.new_step(name, slots)
-    cdef bint has_values_shape = rule.method == by_values or (
-        rule.method == by_indexing and not (writes or name == "index_put") and has_mask(operands)
-    )
-    if has_values_shape and not trace.are_known(step.reads):
+    step.rule, step.kind, step.writes = rule, OP, writes
+    if not trace.are_known(slots_of_shape(rule, step, operands)):
         raise trace.call.escape(f"{name}(), a result whose shape depends on values,")
     cdef tuple physicals = trace.physicals_of(operands)
     cdef TensorBase target
-    step.rule, step.kind, step.writes = rule, OP, writes
     for operand in operands:
         if isinstance(operand, upcalls.generator_type) or (operand is None and draws(rule)):
             step.has_effects = True
@@ -437,15 +434,25 @@ cdef bint draws(const BatchRule *rule) noexcept:
     return False
 
 
-cdef bint has_mask(object operands):
-    for operand in operands:
+cdef list slots_of_shape(const BatchRule *rule, Step step, tuple operands):
+    """Slots of operands whose values the shape of the result depends on."""
+    if rule.method == by_indexing:
+        return [] if step.writes or step.name == "index_put" else slots_of_masks(operands[1:], step.operands[1:], [])
+    if rule.method != by_values:
+        return []
+    if step.name in ("masked_select", "repeat_interleave"):
+        return step.reads[len(step.reads) - 1:]
+    return step.reads[:1] if step.name == "bincount" else step.reads
+
+
+cdef list slots_of_masks(object operands, object slots, list found):
+    for operand, slot in zip(operands, slots, strict=True):
         if isinstance(operand, TensorBase):
-            if operand.dtype.kind == "b" and operand is not operands[0]:
-                return True
+            if operand.dtype.kind == "b":
+                found.append((<Slot>slot).number)
         elif isinstance(operand, (tuple, list)):
-            if any([isinstance(item, TensorBase) and item.dtype.kind == "b" for item in operand]):
-                return True
-    return False
+            slots_of_masks(operand, slot, found)
+    return found
 
 
 cdef TensorBase first_tensor(tuple operands):

@@ -338,3 +338,31 @@ def test_attributes_that_vary_are_named() -> None:
         for number in range(9):
             model.batch = ones() * number
             assert compiled(ones()).tolist() == [number] * 3
+
+
+@pytest.mark.parametrize("backward_inside", [False, True])
+def test_hooks_of_captured_leaves_are_called_once_for_each_gradient(backward_inside: bool) -> None:
+    layers = [nn.Linear(3, 2, dtype=gs.float64), nn.Linear(3, 2, dtype=gs.float64)]
+    layers[1].load_state_dict(layers[0].state_dict())
+    seen: list[int] = []
+    for layer in layers:
+        layer.weight.register_hook(lambda gradient: gradient * 0.5)
+        layer.bias.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.numel()))
+
+    def call(layer: Any, x: Any) -> Any:
+        loss = layer(x).pow(2).sum()
+        if backward_inside:
+            loss.backward()
+        return loss
+
+    compiled = gs.compile(lambda x: call(layers[1], x))
+    for seed in range(CALLS):
+        one, other = call(layers[0], numbers(3, seed=seed)), compiled(numbers(3, seed=seed))
+        if not backward_inside:
+            one.backward()
+            other.backward()
+        assert gs.equal(one.detach(), other.detach())
+        assert gs.allclose(layers[0].weight.grad, layers[1].weight.grad, rtol=1e-6)
+        assert gs.allclose(layers[0].bias.grad, layers[1].bias.grad, rtol=1e-6)
+    if not backward_inside:
+        assert len(seen) == 2 * CALLS

@@ -440,6 +440,40 @@ def test_values_of_what_is_not_only_made_of_constants() -> None:
             gs.compile(function)(numbers(3))
 
 
+def above_diagonal() -> Any:
+    return gs.triu(gs.ones(4, 4), 1).bool()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[above_diagonal()] * 2,
+        lambda x: x[gs.tensor([True, False, True, True]), 1:],
+        lambda x: x[[True, False, True, True]],
+        lambda x: x.masked_select(above_diagonal()),
+        lambda x: gs.bincount(gs.tensor([0, 1, 1, 3]), x[0]),
+        lambda x: x.repeat_interleave(gs.tensor([1, 2, 0, 1]), 0),
+        gs.func.grad(lambda x: (x[above_diagonal()] ** 2).sum()),
+    ],
+)
+def test_shapes_that_follow_from_constants(function: Any) -> None:
+    expect_alike(function, lambda seed: (numbers(4, 4, seed=seed),))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: above_diagonal().masked_select(x > 0),
+        lambda x: x[gs.tensor([True, False, True, True]), x[0] > 0],
+        lambda x: gs.bincount((x[0] > 0).long()),
+        lambda x: gs.ones(4).repeat_interleave((x[0] > 0).long()),
+    ],
+)
+def test_shapes_that_do_not(function: Any) -> None:
+    with pytest.raises(TraceError, match="depends on values"):
+        gs.compile(function)(numbers(4, 4))
+
+
 @pytest.mark.parametrize(
     "distribution", [lambda p: dist.Binomial(5, probs=p), lambda p: dist.Multinomial(4, probs=p / p.sum())]
 )
