@@ -1,18 +1,20 @@
-"""Tensors in attributes and buffers, and in lists and dicts that are attributes.
+"""Tensors in attributes and buffers, and in lists and dicts that are attributes; numbers and strings beside them.
 
 A traced tensor is nothing outside of its trace. Where a function puts one into an attribute, the tensor that was there
 before stays, and takes the values of the new one at the end of each run. What a program reads of attributes has to be
-the very tensors that it was made with.
+the very tensors that it was made with. Numbers and strings that the function may have looked at have to be as they
+were, but for those that it changed itself: it may count its calls.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradsmith.compiler.guards import PLAIN, key_of_value
 from gradsmith.compiler.tracing import Caller
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module import Module
@@ -24,6 +26,7 @@ from gradsmith.utils import pytree
 _NO_OWNERS = (types.ModuleType, types.FunctionType, types.MethodType, type)
 _OF_MODULES = ("_parameters", "_modules", "_buffers")
 _MOST = 10_000  # what holds more is data
+_MOST_NUMBERS = 100  # the same of numbers without names
 _MISSING = object()
 
 
@@ -39,16 +42,17 @@ class _Table(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A tensor that a program reads, and where it was found."""
+    """A tensor that a program reads, or a number or string that its function looked at, and where it was found."""
 
     names: Any
     name: Any
-    tensor: Tensor
+    value: Any
 
     def is_there(self) -> bool:
-        if isinstance(self.names, dict):
-            return self.names.get(self.name) is self.tensor
-        return self.name < len(self.names) and self.names[self.name] is self.tensor
+        found = _item(self.names, self.name)
+        if found is self.value:
+            return True
+        return not isinstance(self.value, Tensor) and key_of_value(found) == key_of_value(self.value)
 
 
 class Attributes:
@@ -94,14 +98,14 @@ class Attributes:
                 for (old, _), value in zip(pairs, values):
                     old.copy_(value)
 
-    def read(self, captured: Iterable[Any]) -> list[Read]:
-        """Where those are that the program reads."""
+    def read(self, captured: Iterable[Any], looked_up: Set[str]) -> list[Read]:
+        """Where those are that the program reads, and what its function may have looked at by one of these names."""
         known = set(map(id, captured))
         return [
             Read(table.names, name, value)
             for table in self.tables
             for name, value in table.before.items()
-            if isinstance(value, Tensor) and id(value) in known
+            if (id(value) in known if isinstance(value, Tensor) else _is_looked_at(table, name, value, looked_up))
         ]
 
     def restore(self) -> None:
@@ -125,6 +129,19 @@ class Attributes:
                 raise self.caller.error(
                     "the function returns the memory of an attribute that it puts another tensor into: return a clone()"
                 )
+
+
+def _is_looked_at(table: _Table, name: Any, value: Any, looked_up: Set[str]) -> bool:
+    if type(value) not in PLAIN or name == "training":  # which the key of a call has
+        return False
+    is_named = name in looked_up if isinstance(name, str) else len(table.before) <= _MOST_NUMBERS
+    return is_named and _item(table.names, name) is value
+
+
+def _item(names: Any, name: Any) -> Any:
+    if isinstance(names, dict):
+        return names.get(name, _MISSING)
+    return names[name] if name < len(names) else _MISSING
 
 
 def _why_not(old: Any, value: Tensor) -> str | None:

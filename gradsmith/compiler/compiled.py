@@ -210,7 +210,7 @@ class Compiled:
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
         try:
-            traced.attributes = attributes.read(traced.trace.captured.values())
+            traced.attributes = attributes.read(traced.trace.captured.values(), self.captured.looked_up())
             return self._planned(traced, key, leaves, spec)
         except BaseException:
             traced.trace.restore()
@@ -267,9 +267,12 @@ class Compiled:
         return self.function(*args, **kwargs)
 
     def _warn_of_variants(self, key: Any) -> None:
-        moved = {str(name) for variant in self.variants.get(key, ()) for name in variant.moved()}
+        moved = [read for variant in self.variants.get(key, ()) for read in variant.moved()]
         if moved:
-            varies, advice = f"the tensor in attribute or item {', '.join(sorted(moved))}", ADVICE_FOR_ATTRIBUTES
+            names = ", ".join(sorted({str(read.name) for read in moved}))
+            is_tensor = any(isinstance(read.value, Tensor) for read in moved)
+            varies = f"the {'tensor' if is_tensor else 'value'} in attribute or item {names}"
+            advice = ADVICE_FOR_ATTRIBUTES if is_tensor else ADVICE
         else:
             varies, advice = what_varies(self.function, list(self.variants), key), ADVICE
         warnings.warn(

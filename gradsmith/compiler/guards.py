@@ -98,7 +98,7 @@ class CapturedNames:
         inner = getattr(function, "__func__", function)
         while hasattr(inner, "__wrapped__") and not isinstance(inner, types.FunctionType):
             inner = inner.__wrapped__
-        code = getattr(inner, "__code__", None)
+        self.code = code = getattr(inner, "__code__", None)
         self.cells = tuple(getattr(inner, "__closure__", None) or ())
         self.variables = getattr(inner, "__globals__", {})
         self.names = tuple(name for name in dict.fromkeys(_names(code)) if name in self.variables) if code else ()
@@ -121,6 +121,21 @@ class CapturedNames:
                 found.append(cell.cell_contents)
         return [*found, *[self.variables.get(name) for name in self.names]]
 
+    def looked_up(self) -> set[str]:
+        """Names of attributes and items that the function may look up, itself or in methods of what it captures."""
+        objects = self.objects()
+        owners = [one for owner in objects for one in (owner.modules() if isinstance(owner, Module) else [owner])]
+        members = _members({type(owner) for owner in owners})
+        waiting = [one.__code__ for one in objects if isinstance(one, types.FunctionType)]
+        waiting += [self.code] if self.code is not None else []
+        waiting += members.get("forward", ())
+        found: set[str] = set()
+        while waiting:
+            new = set(_words(waiting.pop())) - found
+            found |= new
+            waiting += [code for name in new for code in members.get(name, ())]
+        return found
+
     def watched(self) -> tuple[list[Any], list[Any], list[Any]]:
         """The same for `Entry`: cells and variables with what they hold, and what the modules among that hold."""
         held = [self.owner]
@@ -142,3 +157,24 @@ def _names(code: types.CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names(constant)
+
+
+def _words(code: types.CodeType) -> Iterator[str]:
+    """The names in a function, and its strings, which may be keys."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _words(constant)
+        elif isinstance(constant, str):
+            yield constant
+
+
+def _members(classes: set[type]) -> dict[str, list[types.CodeType]]:
+    """The functions of classes by name, properties too."""
+    found: dict[str, list[types.CodeType]] = {}
+    for one in {base for cls in classes for base in cls.__mro__}:
+        for name, member in vars(one).items():
+            function = getattr(member, "fget", None) or getattr(member, "__func__", None) or member
+            if isinstance(function, types.FunctionType):
+                found.setdefault(name, []).append(function.__code__)
+    return found

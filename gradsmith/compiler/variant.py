@@ -165,8 +165,8 @@ class Variant:
         return self._has_same_gradients(leaves)
 
     def moved(self) -> Iterator[Any]:
-        """Names of attributes and items that hold another tensor than the program reads."""
-        return (read.name for read in self.attributes if not read.is_there())
+        """Attributes and items that hold something else than what the program was made with."""
+        return (read for read in self.attributes if not read.is_there())
 
     def sharing_of(self, leaves: list[Any]) -> list[tuple[int, int]]:
         """Pairs of an argument and a captured tensor that may share memory."""

@@ -366,3 +366,58 @@ def test_hooks_of_captured_leaves_are_called_once_for_each_gradient(backward_ins
         assert gs.allclose(layers[0].bias.grad, layers[1].bias.grad, rtol=1e-6)
     if not backward_inside:
         assert len(seen) == 2 * CALLS
+
+
+class Scaled:
+    def __init__(self) -> None:
+        self.scale, self.name, self.calls, self.unrelated = 2.0, "sin", 0, 0
+
+    def of(self, x: Any) -> Any:
+        self.calls += 1
+        return getattr(gs, self.name)(x) * self.factor
+
+    @property
+    def factor(self) -> float:
+        return self.scale + 1
+
+
+def test_numbers_and_strings_in_attributes_and_items() -> None:
+    one, other = Scaled(), Scaled()
+    config: dict[str, Any] = {"scale": 2.0, "power": 3}
+    orders = [1, 2]
+    dropout = nn.Dropout(0.5)
+    functions = [
+        one.of,
+        lambda x: other.of(x) * 2,
+        lambda x: x ** config["power"] * config["scale"],
+        lambda x: sum(x**n for n in orders),
+        dropout,
+    ]
+    compiled = [gs.compile(function) for function in functions]
+
+    def expect_equal(programs: int) -> None:
+        for function, other_function in zip(functions, compiled):
+            for seed in range(3):
+                x = numbers(5, seed=seed)
+                gs.manual_seed(seed)
+                expected = function(x)
+                gs.manual_seed(seed)
+                assert gs.equal(other_function(x), expected)
+        assert [len(one.programs) for one in compiled[:-1]] == [programs] * 4
+
+    expect_equal(1)
+    one.unrelated, other.unrelated = 5, 6  # which the methods do not name
+    expect_equal(1)
+    one.scale, other.name, config["scale"], orders[1], dropout.p = 5.0, "cos", 7.0, 4, 0.25
+    expect_equal(2)
+    one.scale, other.name, config["scale"], orders[1], dropout.p = 2.0, "sin", 2.0, 2, 0.5
+    expect_equal(2)
+
+
+def test_numbers_that_vary_are_named() -> None:
+    model = nn.Module()
+    compiled = gs.compile(lambda x: x * model.epoch)
+    with pytest.warns(UserWarning, match=r"What varies: the value in attribute or item epoch\. A Python number that"):
+        for number in range(9):
+            model.epoch = float(number)
+            assert compiled(ones()).tolist() == [number] * 3

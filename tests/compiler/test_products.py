@@ -47,3 +47,11 @@ def test_a_product_has_the_bits_of_eager(dtype: Any) -> None:
             for _ in range(2):  # the second call runs the program
                 np.testing.assert_array_equal(compiled(x(), y()).numpy(), function(x(), y()).numpy(), f"{left} {right}")
             assert len(compiled.programs) == 1
+
+
+def test_sums_of_a_number() -> None:
+    x = gs.tensor(3.0, dtype=gs.float64)
+    function = lambda x: (x * 2).sum(0) + (x * 3).sum((-1,), keepdim=True) + x.sum()  # noqa: E731
+    compiled = gs.compile(function)
+    for one in (x, x * 2):
+        assert compiled(one).item() == function(one).item()

@@ -415,7 +415,7 @@ def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | 
     if step.name == "sum":
         if len(step.operands) == 2 and step.operands[1] is None:
             return tuple(range(source.ndim))
-        if len(step.operands) != 4 or step.operands[3] is not None or not step.operands[1]:
+        if len(step.operands) != 4 or step.operands[3] is not None or not step.operands[1] or not source.ndim:
             return None
         return tuple(sorted(axis % source.ndim for axis in step.operands[1]))
     extra = source.ndim - result.ndim
