@@ -27,7 +27,9 @@ from gradsmith.runtime.graph.tensor cimport (
     meta_of,
     wrap,
 )
+from gradsmith.runtime.graph.tangent cimport has_tangent_2
 from gradsmith.runtime.history.input_buffer cimport sum_wants_ops
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 
 import warnings
 
@@ -114,6 +116,7 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     - `.grad` exists: added in place, so that every holder of `.grad` sees the sum
     - one of them is indexed: rows are joined, or added to the `.grad` that has all of them
     - the graph of the gradient is wanted (create_graph): nothing is changed in place, `.grad` is a new tensor
+    - in a trace, as in eager, but by ops
     """
     cdef TensorBase value = <TensorBase>grad
     Py_DECREF_pointer(grad)     # `value` holds it now
@@ -238,8 +241,14 @@ cdef TensorBase recorded_sum(TensorBase leaf, TensorBase found, TensorBase value
     if not is_laid_out:
         value = upcalls.copy_(wrap(empty_like(leaf, value.dtype)), value)
     if found is not None:
-        return upcalls.add(found, value)
+        total = upcalls.add(found, value)
+        return upcalls.copy_(found, total) if is_added_in_place(found, value) else total
     return upcalls.clone(value) if is_laid_out else value
+
+
+cdef bint is_added_in_place(TensorBase found, TensorBase value) noexcept:
+    """By ops, that is in a trace: nowhere else is the sum made of them where nothing is recorded."""
+    return not grad_enabled() and current_trace() is not None and not has_tangent_2(found, value)
 
 
 # ---- the layout of gradients

@@ -421,3 +421,27 @@ def test_numbers_that_vary_are_named() -> None:
         for number in range(9):
             model.epoch = float(number)
             assert compiled(ones()).tolist() == [number] * 3
+
+
+def test_gradients_are_added_where_they_are() -> None:
+    """As in eager every holder of `.grad` sees the sum: one buffer may hold the gradients of all parameters."""
+    found = []
+    for wrap in (lambda function: function, gs.compile):
+        layer = nn.Linear(3, 2, dtype=gs.float64)
+        gs.nn.init.constant_(layer.weight, 0.5)
+        gs.nn.init.constant_(layer.bias, 0.1)
+        flat = gs.zeros(8, dtype=gs.float64)
+        layer.weight.grad, layer.bias.grad = flat[:6].view(2, 3), flat[6:]
+
+        def step(x: Any, layer: Any = layer) -> Any:
+            for part in x.chunk(2):
+                layer(part).pow(2).sum().backward()
+
+        called = wrap(step)
+        held = layer.weight.grad
+        for seed in range(CALLS):
+            called(numbers(4, 3, seed=seed))
+            found.append(flat.clone())
+        assert layer.weight.grad is held
+    for one, other in zip(found[:CALLS], found[CALLS:]):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
