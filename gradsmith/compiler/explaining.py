@@ -61,7 +61,7 @@ def _lines_of_block(block: Block) -> Iterator[str]:
             yield f"        tiles of {part.n} elements"
             yield from (f"            {_text(step)}" for step in _once(part.body.parts))
         else:
-            yield f"        {part if isinstance(part, str) else _text(part)}"
+            yield f"        {_text(part)}"
 
 
 def _once(parts: Iterable[Any]) -> Iterator[Any]:
@@ -73,7 +73,9 @@ def _once(parts: Iterable[Any]) -> Iterator[Any]:
         before = part
 
 
-def _text(step: Step) -> str:
+def _text(step: Step | str) -> str:
+    if isinstance(step, str):  # what no step of the trace says, such as a copy
+        return step
     results = ", ".join("-" if slot is None else f"%{slot}" for slot in step.results)
     operands = ", ".join(_operand(operand) for operand in step.operands)
     how = "loop" if step.is_loop else "call" if step.function is not None else "op"

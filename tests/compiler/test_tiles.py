@@ -64,6 +64,28 @@ def test_results_and_arguments_that_are_written() -> None:
         assert y._version > version
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_columns_and_groups_before_groups(dtype: Any) -> None:
+    """Columns lie in steps; and what is between steps on all columns is a group of its own."""
+
+    def function(rows: Any) -> Any:
+        scaled = rows * 0.5
+        x, y, z = rows.unbind(1)
+        length = (x * x + y * y + z * z + 1).sqrt()
+        turned = gs.stack([x * y - z, y * z - x, z * x - y], 1)
+        return (gs.tanh(scaled) + turned * 0.1).sum() + (length.log() * x.flip(0)).sum()
+
+    both = gs.func.value_and_grad(function)
+    compiled = gs.compile(both)
+    for seed in range(3):
+        rows = gs.tensor(np.random.default_rng(seed).standard_normal((N, 3)).astype(dtype))
+        for found, expected in zip(compiled(rows), both(rows)):
+            np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    text = compiled.explain(rows)
+    assert text.count(f"tiles of {N} elements") <= 3 and "side by side" in text
+    assert " mul(" not in "".join(line for line in text.splitlines() if line.startswith("    %"))
+
+
 def test_parts_of_the_same_memory_are_not_mixed() -> None:
     def function(x: Any) -> Any:
         y = x * 2
@@ -106,7 +128,13 @@ def run_random(seed: int, x: Any, y: Any, w: Any) -> tuple[Any, Any]:
             made = gs.where(a > 0, a, b)
         elif kind < 0.9:
             made = gs.cat([a[1:], b[:1]])
-        elif kind < 0.97:
+        elif kind < 0.91:
+            made = (gs.stack([a, b], 1) * 0.5)[:, rng.randrange(2)]
+        elif kind < 0.92:
+            made = gs.tanh(gs.stack([a, b]) * 0.5)[rng.randrange(2)]
+        elif kind < 0.93:
+            made = written_columns(rng, a, b)
+        elif kind < 0.98:
             made = write_to(rng, rng.choice(written), a, b)
         else:
             made = a.reshape(-1, 1).reshape(-1)
@@ -118,6 +146,13 @@ def run_random(seed: int, x: Any, y: Any, w: Any) -> tuple[Any, Any]:
             values.pop(rng.randrange(3))
     out = values[-1] * values[-2]
     return out, out.sum()
+
+
+def written_columns(rng: random.Random, a: Any, b: Any) -> Any:
+    m = gs.stack([a, b, a * 0.5], 1) * 1.0
+    first = m[:, 0] * 2 + m[:, 1]
+    m[:, rng.randrange(3)].mul_(0.9)
+    return (m[:, 0] * first + m[:, 1] * m[:, 2]) * 0.25
 
 
 def write_to(rng: random.Random, target: Any, a: Any, b: Any) -> Any:

@@ -2,8 +2,9 @@
 
 Note [Fusion groups]
 A group takes in each elementwise step on arrays like its own. Steps between these that need nothing of the group are
-moved before it; others wait until the group ends, and from then on nothing may join that needs what they make, or
-writes what they read. A backward joins its forward that way, past the reduction between them.
+moved before it, where they may be groups themselves; others wait until the group ends, and from then on nothing may
+join that needs what they make, or writes what they read. A backward joins its forward that way, past the reduction
+between them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from gradsmith.compiler.plans.native import MOST_IN_BLOCK, Native
 from gradsmith.runtime.programs.program import Step
 
 MOST_WAITING = 64  # steps
+MOST_AHEAD = 512
+MOST_DEEP = 16  # groups that are moved before one another
 ELSEWHERE = -1
 
 
@@ -27,8 +30,8 @@ class Group:
     ----------
     layout : int
         That of their results.
-    waiting : list of Step
-        Steps that come after the group.
+    ahead, waiting : list of Step
+        Steps that come before the group, and after it.
     touched : dict of int to int
         Owner -> address of the memory that members use of it.
     written, read, made : set of int
@@ -37,11 +40,15 @@ class Group:
 
     layout: int
     members: list[Step] = field(default_factory=list)
+    ahead: list[Step] = field(default_factory=list)
     waiting: list[Step] = field(default_factory=list)
     touched: dict[int, int] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
     read: set[int] = field(default_factory=set)
     made: set[int] = field(default_factory=set)
+
+    def is_full(self) -> bool:
+        return len(self.waiting) > MOST_WAITING or len(self.ahead) > MOST_AHEAD
 
 
 class Fusion:
@@ -57,17 +64,15 @@ class Fusion:
     def __init__(self, memory: Memory, native_of: Callable[[Step], Native | None]) -> None:
         self.memory, self.native_of = memory, native_of
 
-    def ordered(self, steps: Sequence[Step]) -> tuple[list[Step], list[range]]:
+    def ordered(self, steps: Sequence[Step], depth: int = 0) -> tuple[list[Step], list[range]]:
         """The steps in another order that does the same, and the places of the groups in it."""
         left = list(reversed(steps))
         found: list[Step] = []
         groups: list[range] = []
         group: Group | None = None
         while left or group is not None:
-            if group is not None and (not left or len(group.waiting) > MOST_WAITING):
-                if len(group.members) > 1:
-                    groups.append(range(len(found), len(found) + len(group.members)))
-                found += group.members
+            if group is not None and (not left or group.is_full()):
+                self._close(group, found, groups, depth)
                 left += reversed(group.waiting)
                 group = None
                 continue
@@ -79,10 +84,22 @@ class Fusion:
             elif self._joins(group, step):
                 self._add(group, step)
             elif self._is_independent(group, step):
-                found.append(step)
+                group.ahead.append(step)
             else:
                 self._wait(group, step)
         return found, groups
+
+    def _close(self, group: Group, found: list[Step], groups: list[range], depth: int) -> None:
+        """What is moved before the group, which may have groups of its own, and the group."""
+        if depth < MOST_DEEP and sum(map(self._is_member, group.ahead)) > 1:
+            ahead, inner = self.ordered(group.ahead, depth + 1)
+        else:
+            ahead, inner = group.ahead, []
+        groups += [range(len(found) + one.start, len(found) + one.stop) for one in inner]
+        found += ahead
+        if len(group.members) > 1:
+            groups.append(range(len(found), len(found) + len(group.members)))
+        found += group.members
 
     def _is_member(self, step: Step) -> bool:
         slot = step.results[0] if len(step.results) == 1 else None

@@ -18,6 +18,9 @@ Array = np.ndarray[Any, Any]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 MOST_IN_BLOCK = 1 << 14  # elements of a result; a larger one is worth threads
+MOST_PLACED = (
+    1 << 24
+)  # the same of a gradient of a part: in a room that is there it takes half of what a new array takes
 SHORT = 16  # elements of a row that is not worth a call, where rows are many
 TILE = 1 << 10  # elements of such a one that fused steps do at a time
 MOST_TERMS = 1 << 18  # of a product of matrices, m * k * n
@@ -117,7 +120,10 @@ class Natives:
         return None if kind is None else Native(kind, slot, [source])
 
     def in_tiles(self, step: Step) -> Native | None:
-        """The same for a loop on arrays of any size, of which it walks along all elements or reads a single one."""
+        """The same for a loop on arrays of any size, of which it walks along all elements or reads a single one.
+
+        What it walks along in steps is laid side by side for each tile.
+        """
         slot = step.results[0]
         assert slot is not None
         native = self._of_loop(step, slot, any_size=True)
@@ -130,7 +136,9 @@ class Natives:
             loop = ("unary", POWERS[loop[2]])
         kind = self._known(
             ((any_size, *_sign(step.name, loop)), slot, slots),
-            lambda result, arrays: _kind_of_loop(step.name, loop, arrays, result, any_size),
+            lambda result, arrays: _kind_of_loop(
+                step.name, loop, straightened(arrays, result) if any_size else arrays, result, any_size
+            ),
         )
         if kind is None:
             return None
@@ -243,6 +251,21 @@ def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], resul
         return None
     more = {"function": loop[1][int(result.dtype == FLOATS[1])], "numbers": loop[2]}
     return Kind((Part("kernel", n, moving, more),))
+
+
+def straightened(arrays: list[Array], result: Array) -> list[Array]:
+    """Operands, with one that is laid out like the result in the place of one whose elements lie in steps."""
+    return [
+        array if step_of_elements(array, result) is None else np.empty_like(result, array.dtype) for array in arrays
+    ]
+
+
+def step_of_elements(array: Array, result: Array) -> int | None:
+    """Bytes from one element to the next, in the order of the result's; None for none, or side by side."""
+    rows = _as_rows(result, [array]) if array.ndim and array.size == result.size else None
+    if rows is None or rows[0] != 1 or rows[2][0] in (0, array.itemsize) or not array.flags.aligned:
+        return None
+    return rows[2][0]
 
 
 def _is_one_row(kind: Kind) -> bool:
@@ -460,7 +483,8 @@ def _places_of_stack(step: Step, result: Array, arrays: list[Array]) -> list[Arr
 
 
 def _kind_of_placed(step: Step, views: list[Array], arrays: list[Array], result: Array) -> Kind | None:
-    if result.dtype not in FLOATS or not result.flags.c_contiguous or not 0 < result.size <= MOST_IN_BLOCK:
+    most = MOST_PLACED if step.name in (ADD_AT, "basic_index_backward") else MOST_IN_BLOCK
+    if result.dtype not in FLOATS or not result.flags.c_contiguous or not 0 < result.size <= most:
         return None
     if any(array.dtype != result.dtype or not array.flags.aligned for array in arrays):
         return None

@@ -30,8 +30,10 @@ class Arena:
     def take(self, nbytes: int) -> int:
         """Where the next `nbytes` are."""
         free = self._free.get(nbytes)
-        if free:
-            return free.pop()
+        return free.pop() if free else self.take_unused(nbytes)
+
+    def take_unused(self, nbytes: int) -> int:
+        """The same where nothing has been before."""
         align = min(LINE, 1 << max(nbytes - 1, 7).bit_length())
         place = -(-(self.size + _MARGIN) // align) * align
         if place > self.size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gradsmith.compiler.plans.memory import Array, Memory
-from gradsmith.compiler.plans.native import TILE, Native
+from gradsmith.compiler.plans.native import TILE, Native, step_of_elements
 from gradsmith.compiler.plans.places import Moving, Places
 from gradsmith.compiler.plans.rooms import Arena
 from gradsmith.runtime.programs.block import Block, Tiles
@@ -64,6 +64,8 @@ class TileGroup:
         body, rest = Block(), Block()
         for number in self.numbers:
             native = self.natives[number]
+            for slot in dict.fromkeys(one for one in native.operands if isinstance(one, int)):
+                self._lay_side_by_side(slot, table, ((body, TILE), (rest, n % TILE)))
             step, is_double = native.kind.parts[0], native.kind.is_double
             operands = tuple([table.of_operand(one) for one in native.operands])
             out = table.of_operand(native.result)
@@ -72,19 +74,48 @@ class TileGroup:
         scratch = self.scratch
         block.add_tiles(Tiles(body, rest, n, TILE, table.places, table.strides, scratch.size, scratch.gaps))
 
+    def _lay_side_by_side(self, slot: int, table: _Table, blocks: Sequence[tuple[Block, int]]) -> None:
+        """An operand whose elements lie in steps: nothing in the tiles writes to it, see fusing.py."""
+        memory = self.memory
+        array, result = memory.arrays[slot], memory.arrays[self.natives[self.numbers[0]].result]
+        stride = step_of_elements(array, result)
+        if stride is None or slot in table.rows:
+            return
+        source = table.of_steps(slot, stride)
+        out = table.of_row(slot, self.scratch.take_unused(TILE * array.itemsize))
+        more = {"strides": [stride, array.itemsize]}
+        for block, size in blocks:
+            block.add(f"elements of %{slot} side by side", "move", size, array.itemsize == 8, out, (source,), 1, more)
+
 
 class _Table:
-    """Addresses of one thread."""
+    """Addresses of one thread.
+
+    Attributes
+    ----------
+    rows : dict of int to int
+        Slots of operands that have been laid side by side -> their rows of scratch memory.
+    """
 
     def __init__(self, group: TileGroup, places: Places, moving: Moving) -> None:
         self.group, self.all, self.moving = group, places, moving
         self.places: list[int] = []
         self.strides: list[int] = []
+        self.rows: dict[int, int] = {}
         self._known: dict[tuple[int, int], int] = {}
+
+    def of_row(self, slot: int, place: int) -> int:
+        self.rows[slot] = place
+        return self._of(IN_SCRATCH, place)
+
+    def of_steps(self, slot: int, stride: int) -> int:
+        return self._of(self.all.of_slot(slot, self.moving), TILE * stride)
 
     def of_operand(self, operand: int | Array) -> int:
         if not isinstance(operand, int):
             return self._of(self.all.of_numbers(operand), 0)
+        if operand in self.rows:
+            return self._of(IN_SCRATCH, self.rows[operand])
         base, _ = self.group.memory.place_of(operand)
         if base in self.group.rows:
             return self._of(IN_SCRATCH, self.group.rows[base])
