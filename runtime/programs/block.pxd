@@ -48,11 +48,9 @@ cdef extern from "runtime/programs/block_kernels.h":
     ctypedef void (*BlockParallel "gs_block_parallel")(...) noexcept
     void gs_block_set_parallel(BlockParallel parallel) noexcept
     int gs_run_block(const BlockStep *steps, Py_ssize_t count, char **addresses) except -1
-    ctypedef struct BlockMover "gs_block_mover":
-        int place
-        npy_intp *strides
     int gs_run_block_often(
-        const BlockStep *steps, Py_ssize_t count, char **addresses, const BlockMover *movers, Py_ssize_t n_movers, Py_ssize_t times
+        const BlockStep *steps, Py_ssize_t count, char **addresses, Py_ssize_t first, Py_ssize_t n, const npy_intp *after_even,
+        const npy_intp *after_odd, Py_ssize_t times
     ) except -1
 
 
@@ -69,7 +67,7 @@ cdef class Block:
     cdef Py_ssize_t n_moving
 
     cdef int run(self, char **addresses) except -1
-    cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t n_movers, Py_ssize_t times) except -1
+    cdef int run_often(self, char **addresses, Py_ssize_t first, Py_ssize_t n, const npy_intp *strides, Py_ssize_t times) except -1
     cdef BlockStep *new_step(self, object part) except NULL
     cdef int form_after_last(self, const BlockStep *step) noexcept
     cdef int grow(self) except -1

@@ -145,8 +145,9 @@ cdef class Block:
     cdef int run(self, char **addresses) except -1:
         return gs_run_block(self.steps, self.count, addresses)
 
-    cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t n_movers, Py_ssize_t times) except -1:
-        return gs_run_block_often(self.steps, self.count, addresses, movers, n_movers, times)
+    cdef int run_often(self, char **addresses, Py_ssize_t first, Py_ssize_t n, const npy_intp *strides, Py_ssize_t times) except -1:
+        """Run it `times` times; `strides` has those of `n` places after even times, then those after odd ones."""
+        return gs_run_block_often(self.steps, self.count, addresses, first, n, strides, strides + n, times)
 
     cdef int form_after_last(self, const BlockStep *step) noexcept:
         """Which operand of the newest step, one on single elements, the step before it has made: 1 or 2, or 0 for none."""

@@ -245,6 +245,23 @@ run_rows(const gs_block_step *step, char *const *addresses)
     }
 }
 
+/* The same, for short lists of steps that run often: without `run_steps`, whose beginning takes time, where it has nothing to do. */
+static inline int
+run_all(const gs_block_step *steps, Py_ssize_t count, char **addresses)
+{
+    const gs_block_step *rest = steps->kind >= GS_BLOCK_SINGLE ? run_singles(steps, addresses) : steps;
+    return rest == steps + count ? 0 : run_steps(rest, steps + count - rest, addresses);
+}
+
+static inline void
+move_along(char **own, const npy_intp *strides, npy_intp n)
+{
+    GS_IVDEP
+    for (npy_intp k = 0; k < n; k++) {
+        own[k] += strides[k];
+    }
+}
+
 static int
 run_repeat(const gs_block_repeat *repeat, char **addresses)
 {
@@ -258,12 +275,10 @@ run_repeat(const gs_block_repeat *repeat, char **addresses)
         for (npy_intp k = 0; k < n_listed; k++) {
             own[n_moving + k] = addresses[listed[k]];
         }
-        if (run_steps(repeat->steps, repeat->n_steps, addresses) < 0) {
+        if (run_all(repeat->steps, repeat->n_steps, addresses) < 0) {
             return -1;
         }
-        for (npy_intp k = 0; k < n_moving; k++) {
-            own[k] += repeat->strides[k];
-        }
+        move_along(own, repeat->strides, n_moving);
         if ((iteration + 1) % ITERATIONS_BETWEEN_SIGNALS == 0 && PyErr_CheckSignals() < 0) {
             return -1;
         }
@@ -341,16 +356,14 @@ gs_run_block(const gs_block_step *steps, Py_ssize_t count, char **addresses)
 }
 
 int
-gs_run_block_often(const gs_block_step *steps, Py_ssize_t count, char **addresses, const gs_block_mover *movers,
-                   Py_ssize_t n_movers, Py_ssize_t times)
+gs_run_block_often(const gs_block_step *steps, Py_ssize_t count, char **addresses, Py_ssize_t first, Py_ssize_t n,
+                   const npy_intp *after_even, const npy_intp *after_odd, Py_ssize_t times)
 {
     for (Py_ssize_t time = 0; time < times; time++) {
-        if (run_steps(steps, count, addresses) < 0) {
+        if (run_all(steps, count, addresses) < 0) {
             return -1;
         }
-        for (Py_ssize_t k = 0; k < n_movers; k++) {
-            addresses[movers[k].place] += movers[k].strides[time & 1];
-        }
+        move_along(addresses + first, time & 1 ? after_odd : after_even, n);
         if ((time + 1) % ITERATIONS_BETWEEN_SIGNALS == 0 && PyErr_CheckSignals() < 0) {
             return -1;
         }

@@ -108,15 +108,9 @@ void gs_block_set_parallel(gs_block_parallel parallel);
 /* -1 with an exception on failure, which a lack of memory and an interrupt are. */
 int gs_run_block(const gs_block_step *steps, Py_ssize_t count, char **addresses);
 
-/* A place of the table that moves from one time to the next: by the first stride after even times, by the second after odd ones.
- * What goes back and forth is the state of a loop, which is read where the time before wrote it. */
-typedef struct {
-    int32_t place;
-    npy_intp strides[2]; /* in bytes */
-} gs_block_mover;
-
-/* The same steps `times` times. */
-int gs_run_block_often(const gs_block_step *steps, Py_ssize_t count, char **addresses, const gs_block_mover *movers,
-                       Py_ssize_t n_movers, Py_ssize_t times);
+/* The same steps `times` times.  The `n` places of the table from `first` on move by these bytes, each by its own, after even
+ * times and after odd ones.  What goes back and forth is the state of a loop, which is read where the time before wrote it. */
+int gs_run_block_often(const gs_block_step *steps, Py_ssize_t count, char **addresses, Py_ssize_t first, Py_ssize_t n,
+                       const npy_intp *after_even, const npy_intp *after_odd, Py_ssize_t times);
 
 #endif
