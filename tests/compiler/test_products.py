@@ -55,3 +55,31 @@ def test_sums_of_a_number() -> None:
     compiled = gs.compile(function)
     for one in (x, x * 2):
         assert compiled(one).item() == function(one).item()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "shapes", [((5, 1, 7), (7, 6)), ((2, 3, 4, 8), (8, 5)), ((4, 6, 3), (3,)), ((1, 1, 3), (3, 2)), ((1, 4, 9), (9, 9))]
+)
+def test_stacks_of_matrices_times_one(shapes: Any, dtype: Any) -> None:
+    def function(a: Any, b: Any) -> Any:
+        return [
+            one @ b * 2
+            for one in (
+                a,
+                a * 0.5,
+                a.transpose(0, 1),
+                a[:, :1],
+                a[..., ::2].repeat_interleave(2, -1)[..., : b.shape[0]],
+            )
+        ]
+
+    compiled = gs.compile(function)
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        given = [gs.tensor(rng.standard_normal(shape).astype(dtype)) for shape in shapes]
+        for found, expected in zip(compiled(*given), function(*given), strict=True):
+            np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    lines = compiled.explain(*given).splitlines()
+    assert sum("matmul(" in line and line.startswith("        ") for line in lines) >= 2  # in blocks
+    assert len(compiled.programs) == 1

@@ -327,12 +327,30 @@ def _kind_of_op(step: Step, arrays: list[Array], result: Array) -> Kind | None:
 
 
 def _of_product(step: Step, arrays: list[Array], result: Array) -> Kind | None:
-    if len(arrays) != 2 or any(array.ndim not in (1, 2) for array in arrays):
+    if len(arrays) != 2:
+        return None
+    if arrays[0].ndim > 2 and (tall := _one_tall_matrix(arrays[0])) is not None:
+        arrays = [tall, arrays[1]]
+    if any(array.ndim not in (1, 2) for array in arrays):
         return None
     is_vector = [array.ndim == 1 for array in arrays]
     a = arrays[0][None, :] if is_vector[0] else arrays[0]
     b = arrays[1][:, None] if is_vector[1] else arrays[1]
     return _product_of(a, b, (*_steps(a, is_vector[0], 0), *_steps(b, is_vector[1], 1)), result)
+
+
+def _one_tall_matrix(stack: Array) -> Array | None:
+    """Matrices stacked without gaps as one, where kernels/products/matmul.c multiplies them so."""
+    *batch, rows, columns = stack.shape
+    *steps, step, inner = stack.strides
+    if rows == 1 and step != columns * stack.itemsize and columns != 1:
+        return None  # the step of a single row says nothing
+    expected = step * rows
+    for n, one in zip(reversed(batch), reversed(steps)):
+        if n != 1 and one != expected:
+            return None
+        expected *= n
+    return np.lib.stride_tricks.as_strided(stack, (rows * math.prod(batch), columns), (step, inner), writeable=False)
 
 
 def _of_transpose(step: Step, arrays: list[Array], result: Array) -> Kind | None:
