@@ -83,6 +83,10 @@ run_loop(const gs_block_step *step, char *const *addresses)
         args[i] = operand(step, addresses, i);
     }
     args[n_in] = addresses[step->out];
+    if (more->rows == 1) {
+        ((gs_block_loop)more->function)(args, &n, more->strides, more->data);
+        return;
+    }
     for (npy_intp row = 0;;) {
         char *now[GS_BLOCK_INPUTS + 1];
         memcpy(now, args, sizeof args);
@@ -134,7 +138,7 @@ run_move(const gs_block_step *step, const char *in, char *out)
     }
 }
 
-static int
+GS_INLINE int
 run_other(const gs_block_step *step, char *const *addresses)
 {
     const gs_block_more *more = step->more;
