@@ -96,7 +96,7 @@ def by_numpy(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         arguments, options = mapped(lambda _: array_of(next(left)), [args, kwargs])
         return wrapped(function(*arguments, **options))
 
-    return trace.call_of(run, tuple(tensors), function.__name__, has_effects=False)
+    return trace.call_of(run, tuple(tensors), function.__name__.lstrip("_"), has_effects=False)
 
 
 def tensors_in(value: Any) -> list[Any]:

@@ -176,16 +176,30 @@ cdef class Entry:
         for cell, value in self.cells:
             if PyCell_GET(cell) != <PyObject *>value:
                 return False
+        cdef PyObject *found
         for variables, name, value in self.variables:
             if type(variables) is list:
-                if len(<list>variables) <= name or (<list>variables)[name] is not value:
+                if len(<list>variables) <= name or not is_as_it_was(<PyObject *>(<list>variables)[name], value):
                     return False
-            elif PyDict_GetItem(variables, name) != <PyObject *>value:
-                return False
+            else:
+                found = PyDict_GetItem(variables, name)
+                if not is_as_it_was(found, value):
+                    return False
         for snapshot in self.snapshots:
             if not (<Snapshot>snapshot).is_same():
                 return False
         return True
+
+
+cdef bint is_as_it_was(PyObject *found, object value) except -1:
+    """The same object, or an equal number or string; zeros of floats have signs."""
+    if found == <PyObject *>value:
+        return True
+    if found == NULL or type(<object>found) is not type(value):
+        return False
+    if type(value) is float:
+        return value != 0.0 and <object>found == value
+    return type(value) in (int, bool, str) and <object>found == value
 
 
 cdef Leaf *new_leaves(Py_ssize_t count) except NULL:
