@@ -12,7 +12,7 @@ from ...cases import Array, Builders, Case, Program, Run, arrays_of
 from ...contestants import eager, functional, library
 from ..data import labels, normal, numbers
 from ..training import digits
-from . import character_lstm, lorenz, mixture, ode, rosenbrock
+from . import bundle_adjustment, character_lstm, hand_tracking, lorenz, mixture, ode, rosenbrock
 
 Objective = Callable[..., Any]
 
@@ -130,6 +130,37 @@ def of_hessian(n: int) -> Builders:
     return own(build, *data) | torch | functional.jitted(in_jax, *data)
 
 
+def of_bundles(observations: int) -> Builders:
+    """The blocks of the Jacobian of bundle adjustment."""
+    *parameters, seen = bundle_adjustment.data(observations)
+
+    def build(gs: Any) -> Callable[..., Any]:
+        wanted = gs.tensor(seen)
+
+        def blocks(*given: Any) -> Any:
+            found, back = gs.func.vjp(partial(bundle_adjustment.errors, gs, seen=wanted), *given)
+            zero, one = gs.zeros_like(given[-1]), gs.ones_like(given[-1])
+            return (found, *back(gs.stack([one, zero])), *back(gs.stack([zero, one])))
+
+        return blocks
+
+    rivals = bundle_adjustment.jacobian(observations)
+    return own(build, *parameters) | {name: rivals[name] for name in ("torch", "jax")}
+
+
+def of_hand(*sizes: int) -> Builders:
+    """The Jacobian of hand tracking, in forward mode."""
+    theta, *hand = hand_tracking.data(*sizes)
+
+    def build(gs: Any) -> Callable[..., Any]:
+        fixed = [gs.tensor(array) for array in hand]
+        found: Callable[..., Any] = gs.func.jacfwd(lambda theta: hand_tracking.errors(gs, theta, *fixed))
+        return found
+
+    rivals = hand_tracking.jacobian(*sizes)
+    return own(build, theta) | {name: rivals[name] for name in ("torch", "jax")}
+
+
 def of_network(sizes: tuple[int, ...], batch: int) -> Builders:
     """A step with SGD, by hand in gradsmith, by the fused optimizer in PyTorch."""
     rivals = digits.step_without_optimizer(sizes, batch)
@@ -164,6 +195,12 @@ def rows() -> Iterator[Case]:
                tolerance=1e-8)  # fmt: skip
     yield Case("compiled Rosenbrock, n = 100", of_rosenbrock, (100,), (5,), tolerance=1e-9)
     yield Case("compiled GMM, d 10, K 25, 1,000 points", of_mixture, (10, 25, 1000), (3, 4, 6), tolerance=1e-8)
+    yield Case(
+        "compiled BA 49 cameras, 31,843 observations, Jacobian", of_bundles, (bundle_adjustment.OBSERVATIONS,), (7,),
+        "torch 0.4, jax 0.5", tolerance=1e-8, rounds=5,
+    )  # fmt: skip
+    yield Case("compiled hand, 26 parameters, 100 points, Jacobian", of_hand, (544, 100), (9, 4), "torch 0.25, jax 0.5",
+               tolerance=1e-8, rounds=5)  # fmt: skip
     yield Case("compiled chain of 50 ops, 1e6, float32", of_chain, (1_000_000,), (100,), "torch 0.1", "torch 0.05",
                threads=(1, 2), tolerance=1e-3)  # fmt: skip
     for sizes, must, aim in (((64, 64, 10), "torch 0.13", "torch 0.09"), ((784, 256, 10), "eager 1", "eager 0.95")):
