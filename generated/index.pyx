@@ -15,6 +15,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.generated.copy cimport op_clone_by_rows
+from gradsmith.runtime.engine.sums_at cimport add_at_index
 from gradsmith.runtime.formulas.numbers cimport narrow_index, select_index
 from gradsmith.generated.shape cimport op_transpose
 from gradsmith.runtime.arrays.functions cimport indexed, shapes, view_index
@@ -32,7 +33,8 @@ cdef class BasicIndexBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object self_shape = value_of(self, 0)
         cdef object index = unpack_object(self, 1)
-        set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, index))
+        if not add_at_index(self, 0, grad, self_shape, index):
+            set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, index))
 
     _saved_self_shape = saved_value(0)
     _saved_index = saved_object(1)
@@ -480,7 +482,10 @@ cdef class SelectBackward0(Node):
         cdef object self_shape = value_of(self, 0)
         cdef object dim = value_of(self, 1)
         cdef object index = value_of(self, 2)
-        set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, select_index(self_shape, dim, index)))
+        if not add_at_index(self, 0, grad, self_shape, select_index(self_shape, dim, index)):
+            set_grad_input(
+                grad_inputs, 0, op_basic_index_backward(grad, self_shape, select_index(self_shape, dim, index))
+            )
 
     _saved_self_shape = saved_value(0)
     _saved_dim = saved_value(1)
@@ -580,9 +585,10 @@ cdef class NarrowBackward0(Node):
         cdef object dim = value_of(self, 1)
         cdef object start = value_of(self, 2)
         cdef object length = value_of(self, 3)
-        set_grad_input(
-            grad_inputs, 0, op_basic_index_backward(grad, self_shape, narrow_index(self_shape, dim, start, length))
-        )
+        if not add_at_index(self, 0, grad, self_shape, narrow_index(self_shape, dim, start, length)):
+            set_grad_input(
+                grad_inputs, 0, op_basic_index_backward(grad, self_shape, narrow_index(self_shape, dim, start, length))
+            )
 
     _saved_self_shape = saved_value(0)
     _saved_dim = saved_value(1)

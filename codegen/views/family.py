@@ -15,6 +15,7 @@ from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
 from .batching_lines import rules
 from .entry import entry_view, has_inplace
 from .model import BackwardTable, EntryText, EntryView, FamilyView, ForwardKernel, Import, OpView
+from .node import summing_functions
 from .node_lines import node_class
 from .wrapper_lines import c_functions
 
@@ -105,6 +106,8 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
         for module, name in called_entries(tree):
             found.setdefault(module, set()).add(name)
     for op, variant in _variants(ops):
+        for module, name in summing_functions(variant):
+            found.setdefault(module, set()).add(name)
         if variant.forward.kind == "composite" and variant.forward.formula and has_inplace(op, variant):
             writer = writer_of(variant.forward.formula.expr) or attempt_of(variant.stem)
             if writer:

@@ -93,6 +93,7 @@ class GradientView:
     loads: tuple[Load, ...]
     parts: tuple[PartView, ...]  # what the formula reads more than once
     text: str
+    attempt: str  # a call that may do without the gradient and says whether it has, or ""
 
     @property
     def condition(self) -> str:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
+from typing import TypeGuard
 
 from ..formula.facts import folded
-from ..formula.formula import Attribute, Conditional, Expr, Gradient, IsUndefined, IsWanted, Literal, Name, Operator
+from ..formula.formula import (
+    Attribute,
+    Call,
+    Conditional,
+    Expr,
+    Gradient,
+    IsUndefined,
+    IsWanted,
+    Literal,
+    Name,
+    Operator,
+)
 from ..formula.printing import CythonPrinter
 from ..formula.scope import BOOL
 from ..model import Backward, GradientRule, Op, SavedTensor, SavedValue, Table, Variant
@@ -18,6 +30,10 @@ from .model import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, P
 from .sharing import SharedFormulas, SharedPart, each_for_itself, share
 
 _VALUE_GETTERS = {"plain": "value_of", "operand": "unpack_number", "object": "unpack_object"}
+# What makes zeros around the gradient of a part, and (module, name) of what adds it to a sum instead, with the same
+# arguments after node and edge. See runtime/engine/sums_at.pyx, Note [Sums of parts].
+_ZEROS_AROUND = "op_basic_index_backward"
+_ADDS_PART = ("gradsmith.runtime.engine.sums_at", "add_at_index")
 _DESCRIPTORS = {"plain": "saved_value", "operand": "saved_number", "object": "saved_object"}
 
 
@@ -278,7 +294,27 @@ def _gradient_view(
         loads=loads,
         parts=tuple(PartView(p.name, own.text(_guarded(p, backward))) for p in formulas.parts if p.readers == (index,)),
         text=own.parts(formulas.formulas[index]),
+        attempt=_attempt(formulas.formulas[index], gradient, own),
     )
+
+
+def _attempt(formula: Expr, gradient: GradientRule, printer: CythonPrinter) -> str:
+    """The call that adds the gradient of a part to the sum that it belongs to, where a formula gives one."""
+    if not _places_gradient(formula) or gradient.is_joint:
+        return ""
+    return f"{_ADDS_PART[1]}(self, {gradient.edges[0]}, {printer.arguments(formula.arguments)})"
+
+
+def _places_gradient(formula: Expr) -> TypeGuard[Call]:
+    """Does it put the gradient that comes in, and nothing else, among zeros?"""
+    return isinstance(formula, Call) and formula.c_entry == _ZEROS_AROUND and isinstance(formula.arguments[0], Gradient)
+
+
+def summing_functions(variant: Variant) -> Iterable[tuple[str, str]]:
+    """(module, name) of what a node calls to add to a sum in place."""
+    formulas = [gradient.formula.expr for gradient in variant.backward.gradients] if variant.backward else []
+    if any(map(_places_gradient, formulas)):
+        yield _ADDS_PART
 
 
 def _edge_run(variant: Variant, backward: Backward, name: str) -> EdgeRun | None:

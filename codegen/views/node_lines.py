@@ -102,4 +102,5 @@ def _gradient(node: NodeView, gradient: GradientView) -> Iterator[str]:
         yield f"parts = {gradient.text}"
         yield from (f"set_grad_input(grad_inputs, {edge}, parts[{i}])" for i, edge in enumerate(gradient.edges))
     else:
-        yield f"set_grad_input(grad_inputs, {gradient.edges[0]}, {gradient.text})"
+        statement = f"set_grad_input(grad_inputs, {gradient.edges[0]}, {gradient.text})"
+        yield from _under(f"not {gradient.attempt}" if gradient.attempt else "", "", [statement])

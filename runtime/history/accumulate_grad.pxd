@@ -17,6 +17,8 @@ cdef inline bint fits_leaf(TensorBase leaf, PyObject *grad) noexcept:
     return not leaf.flags & HAS_GRAD_DTYPE and same_kind(leaf.array, (<TensorBase>grad).array)
 # Add a gradient to the leaf's `.grad`; consumes the reference.
 cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1
+# `leaf.grad[index] += grad`; False, and nothing is done, where that would not be all.
+cdef bint add_part_to_grad(TensorBase leaf, TensorBase grad, object shape, object index) except -1
 
 # A tracer wants to know of each leaf whose `.grad` is read, written or added to, before that happens.
 ctypedef int (*LeafListener)(TensorBase leaf, bint is_read) except -1

@@ -7,6 +7,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport ADD, binary_into, copy_into, empty_like as array_like, is_dense, is_exclusive, is_meta
+from gradsmith.runtime.arrays.functions.view_index cimport add_at
 from gradsmith.runtime.batching.batch cimport current_trace, is_batched, living, open_batch_of
 from gradsmith.runtime.graph.indexed_rows cimport (
     add_rows_to,
@@ -20,6 +21,7 @@ from gradsmith.runtime.graph.input_metadata cimport ANY_DTYPE, InputMetadata, se
 from gradsmith.runtime.graph.node cimport NODE_LEAF, Node, SAVED_LEAF
 from gradsmith.runtime.graph.tensor cimport (
     HAS_GRAD_DTYPE,
+    HAS_HOOKS,
     REQUIRES_GRAD,
     TensorBase,
     TensorMeta,
@@ -28,7 +30,7 @@ from gradsmith.runtime.graph.tensor cimport (
     wrap,
 )
 from gradsmith.runtime.graph.tangent cimport has_tangent_2
-from gradsmith.runtime.history.input_buffer cimport sum_wants_ops
+from gradsmith.runtime.history.input_buffer cimport sum_wants_ops, takes_part
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 
 import warnings
@@ -186,6 +188,30 @@ cdef int add_to_grad(TensorBase leaf, TensorMeta meta, TensorBase value, bint is
         is_ours = True
     meta.grad = value
     return 0
+
+
+cdef bint add_part_to_grad(TensorBase leaf, TensorBase grad, object shape, object index) except -1:
+    """Add the gradient of a part of the leaf, of this shape, to a `.grad` that is there; False where nothing was done.
+
+    `.grad` is taken out meanwhile, as in `add_to_grad`.
+    """
+    cdef TensorBase found
+    cdef TensorMeta meta
+    cdef bint is_added = False
+    if leaf.meta is None or leaf.grad_fn != NULL or leaf.flags & (REQUIRES_GRAD | HAS_HOOKS) != REQUIRES_GRAD or living:
+        return False
+    meta = <TensorMeta>leaf.meta
+    found = <TensorBase>meta.grad
+    if found is None or not takes_part(found, grad, shape) or not both_by_rows(leaf, found):
+        return False
+    meta.grad = None
+    try:
+        is_added = add_at(<object>found.array, <object>grad.array, index)
+        if is_added:
+            bump_version(found)
+    finally:
+        add_to_grad(leaf, meta, found, True)
+    return is_added
 
 
 cdef int add_indexed(TensorBase leaf, TensorMeta meta, TensorBase value) except -1:

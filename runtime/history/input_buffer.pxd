@@ -31,3 +31,5 @@ cdef inline bint is_owned(PyObject *grad, Py_ssize_t references=1) noexcept:
 
 cdef int add_into(PyObject **slot, PyObject *grad) except -1        # slot += grad; consumes `grad`
 cdef TensorBase add_tensors(TensorBase a, TensorBase b)             # recorded when the graph of the gradient is wanted
+# Can the gradient of a part be added to this sum of gradients, of what has this shape? Not where ops are to see it.
+cdef bint takes_part(TensorBase total, TensorBase grad, object shape) except -1

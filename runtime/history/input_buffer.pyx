@@ -7,8 +7,9 @@ forbids it. A node may give one tensor to two of its edges (`are_twins` of fused
 engine holds two references to it.
 """
 from cpython.ref cimport Py_INCREF, PyObject
+cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary, binary_into
+from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary, binary_into, is_meta
 from gradsmith.runtime.graph.indexed_rows cimport fill_all, is_indexed, sum_of_rows
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
 
@@ -53,6 +54,17 @@ cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:
 
 cdef inline bint has_rows(TensorBase a, TensorBase b) noexcept:
     return is_indexed(a) or is_indexed(b)
+
+
+cdef bint takes_part(TensorBase total, TensorBase grad, object shape) except -1:
+    cdef cnp.ndarray array = <cnp.ndarray>total.array
+    cdef int dim
+    if cnp.PyArray_NDIM(array) != len(shape) or cnp.PyArray_TYPE(array) != cnp.PyArray_TYPE(<cnp.ndarray>grad.array):
+        return False
+    for dim in range(cnp.PyArray_NDIM(array)):
+        if cnp.PyArray_DIM(array, dim) != <cnp.npy_intp>shape[dim]:
+            return False
+    return not sum_wants_ops(total, grad) and not has_rows(total, grad) and not is_meta(grad.array)
 
 
 cdef TensorBase add_tensors(TensorBase a, TensorBase b):

@@ -10,7 +10,7 @@ from libc.string cimport memset
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport copy_into, is_meta
+from gradsmith.runtime.arrays.array cimport ADD, binary_into, copy_into, fill, is_meta
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh
 from gradsmith.runtime.arrays.functions.shapes cimport Layout, part as part_of, push, view_at
 
@@ -56,6 +56,16 @@ cpdef object basic_index_backward_of(object a, object shape, object index):
     elif PyObject_SetItem(result, index, a) < 0:
         raise MemoryError()     # NumPy has failed for want of memory when it fails without an exception
     return result
+
+
+cdef bint add_at(object total, object a, object index) except -1:
+    cdef Layout layout
+    cdef npy_intp offset = 0
+    if not read_index(total, index, &layout, &offset) or not has_sizes(a, &layout):
+        return False
+    part = view_at(total, &layout, offset)
+    binary_into(ADD, <PyObject *>part, <PyObject *>a, <PyObject *>part)
+    return True
 
 
 cdef bint has_sizes(cnp.ndarray a, Layout *layout) noexcept:
@@ -160,8 +170,7 @@ cdef int zero_around(cnp.ndarray result, tuple parts) except -1:
     cdef npy_intp first, last
     rest = result
     if skipped < 0:
-        rest.fill(0)
-        return 0
+        return zero(rest)
     for part in parts:
         if part is None:
             continue
@@ -169,13 +178,19 @@ cdef int zero_around(cnp.ndarray result, tuple parts) except -1:
             dim += skipped
             continue
         if not is_span(part):
-            rest.fill(0)
-            return 0
+            return zero(rest)
         first, last = span_of(part, cnp.PyArray_DIM(rest, dim))
-        part_of(rest, dim, 0, first).fill(0)
-        part_of(rest, dim, last, cnp.PyArray_DIM(rest, dim) - last).fill(0)
+        zero(part_of(rest, dim, 0, first))
+        zero(part_of(rest, dim, last, cnp.PyArray_DIM(rest, dim) - last))
         rest = part_of(rest, dim, first, last - first)
         dim += 1
+    return 0
+
+
+cdef int zero(cnp.ndarray a) except -1:
+    if not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        return fill(<PyObject *>a, 0)
+    memset(cnp.PyArray_DATA(a), 0, cnp.PyArray_NBYTES(a))
     return 0
 
 
