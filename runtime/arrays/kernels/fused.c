@@ -7,7 +7,8 @@
  *     input 1   gathered into buffer 1         strided or broadcast
  *
  * The walk is in the order in which the result lies in memory, see Note [Order of dimensions]: inputs that lie in the
- * same order are one long row with it.
+ * same order are one long row with it.  Where an input lies across the result, the rows beside each other are walked
+ * together, a tile of each, so that its cache lines are fetched once and not once for each row.
  */
 #include "fused.h"
 #include "support/array_cache.h"
@@ -166,6 +167,23 @@ run_tile(const fused_run *run, npy_intp first, npy_intp n, char (*buffers)[TILE_
     run->loop(args, run->scalars, n);
 }
 
+static npy_intp
+tiles_in(const fused_run *run, npy_intp n)
+{
+    npy_intp tile = TILE_BYTES / run->size;
+    return (n + tile - 1) / tile;
+}
+
+static void
+fill_constants(const fused_run *run, char (*buffers)[TILE_BYTES])
+{
+    for (int i = 0; i < run->n_inputs; i++) {
+        if (run->kinds[i] == CONSTANT) {
+            repeat_element(buffers[i], run->it.data[i], TILE_BYTES / run->size, run->size);
+        }
+    }
+}
+
 static void
 run_tiles(void *context, npy_intp first, npy_intp last)
 {
@@ -174,11 +192,7 @@ run_tiles(void *context, npy_intp first, npy_intp last)
     npy_intp tile = TILE_BYTES / run->size;
     npy_intp row = run->it.dims[0];
     int keeps_to_rows = row >= SHORT_ROW;
-    for (int i = 0; i < run->n_inputs; i++) {
-        if (run->kinds[i] == CONSTANT) {
-            repeat_element(buffers[i], run->it.data[i], tile, run->size);
-        }
-    }
+    fill_constants(run, buffers);
     while (first < last) {
         npy_intp n = last - first < tile ? last - first : tile;
         npy_intp left_in_row = row - first % row;
@@ -188,6 +202,42 @@ run_tiles(void *context, npy_intp first, npy_intp last)
         run_tile(run, first, n, buffers);
         first += n;
     }
+}
+
+/* ---- inputs across the result */
+
+/* Tiles first..last: those of the rows beside each other, in the second dimension, come before the next tile of a row. */
+static void
+run_tiles_across(void *context, npy_intp first, npy_intp last)
+{
+    const fused_run *run = context;
+    _Alignas(64) char buffers[GS_FUSED_MAX_INPUTS][TILE_BYTES];
+    npy_intp tile = TILE_BYTES / run->size;
+    npy_intp row = run->it.dims[0], n_rows = run->it.dims[1];
+    npy_intp tiles_of_row = tiles_in(run, row);
+    fill_constants(run, buffers);
+    for (npy_intp i = first; i < last; i++) {
+        npy_intp column = i / n_rows % tiles_of_row * tile;
+        npy_intp place = i / (n_rows * tiles_of_row) * n_rows + i % n_rows;
+        run_tile(run, place * row + column, Py_MIN(tile, row - column), buffers);
+    }
+}
+
+/* Does an input lie across the result, in rows that are longer than a tile? */
+static int
+has_input_across(const fused_run *run)
+{
+    const gs_iteration *it = &run->it;
+    if (it->nd < 2 || it->dims[0] <= TILE_BYTES / run->size) {
+        return 0;
+    }
+    for (int i = 0; i < run->n_inputs; i++) {
+        npy_intp inner = Py_ABS(it->strides[i][0]), outer = Py_ABS(it->strides[i][1]);
+        if (outer != 0 && outer < inner) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static operand_kind
@@ -327,6 +377,9 @@ run_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const do
     hold(kernel, inputs);
     if (all_flat) {
         gs_parallel(run_flat, &run, run.it.size, kernel->cost, 64);
+    } else if (has_input_across(&run)) {
+        npy_intp n_tiles = run.it.size / run.it.dims[0] * tiles_in(&run, run.it.dims[0]);
+        gs_parallel(run_tiles_across, &run, n_tiles, TILE_BYTES / run.size * (kernel->cost + 1), 1);
     } else {
         gs_parallel(run_tiles, &run, run.it.size, kernel->cost + 1, TILE_BYTES / run.size);
     }

@@ -120,43 +120,54 @@ swap_inner_dims(gs_iteration *it)
     }
 }
 
-#define BLOCK 64
+#define CACHE_LINE 64
+#define BLOCK 64       /* elements, each in a cache line of its own */
+#define LONG_BLOCK 512 /* of elements that share cache lines */
 
-/* Some operand steps through memory in larger steps inside than outside, as a transposed one does.  Then each cache
- * line would be fetched once per element. */
-static int
-needs_blocks(const gs_iteration *it)
+/* The length of the blocks in which the innermost dimension is walked, or 0 where it is walked as a whole.
+ *
+ * Some operand steps through memory in larger steps inside than outside, as a transposed one does.  Then each cache
+ * line would be fetched once per element, or once per row. */
+static npy_intp
+block_length(const gs_iteration *it)
 {
-    if (it->nd < 2 || it->dims[0] < 2 * BLOCK || it->dims[1] < 4) {
+    npy_intp length = 0;
+    if (it->nd < 2) {
         return 0;
     }
     for (int i = 0; i < it->n_operands; i++) {
         npy_intp inner = Py_ABS(it->strides[i][0]), outer = Py_ABS(it->strides[i][1]);
-        if (inner >= 64 && outer < inner && outer != 0) {
-            return 1;
+        if (outer == 0 || outer >= inner) {
+            continue;
+        }
+        if (inner >= CACHE_LINE && it->dims[1] >= 4 && it->dims[0] >= 2 * BLOCK) {
+            return BLOCK;
+        }
+        if (it->dims[0] >= 2 * LONG_BLOCK) {
+            length = LONG_BLOCK;
         }
     }
-    return 0;
+    return length;
 }
 
 /* Splits the innermost dimension into blocks that are walked outside of the second one:
  *
- *     dims [n, m, ...]  ->  [BLOCK, m, n / BLOCK, ...]  and  rest [n % BLOCK, m, ...] */
+ *     dims [n, m, ...]  ->  [length, m, n / length, ...]  and  rest [n % length, m, ...] */
 static void
-split_into_blocks(gs_iteration *it, gs_iteration *rest)
+split_into_blocks(gs_iteration *it, npy_intp length, gs_iteration *rest)
 {
-    npy_intp n_blocks = it->dims[0] / BLOCK;
+    npy_intp n_blocks = it->dims[0] / length;
     *rest = *it;
-    rest->dims[0] = it->dims[0] % BLOCK;
+    rest->dims[0] = it->dims[0] % length;
     rest->size = it->size / it->dims[0] * rest->dims[0];
     it->size -= rest->size;
     memmove(&it->dims[3], &it->dims[2], sizeof(npy_intp) * (size_t)(it->nd - 2));
-    it->dims[0] = BLOCK;
+    it->dims[0] = length;
     it->dims[2] = n_blocks;
     for (int i = 0; i < it->n_operands; i++) {
         npy_intp *strides = it->strides[i];
         memmove(&strides[3], &strides[2], sizeof(npy_intp) * (size_t)(it->nd - 2));
-        strides[2] = strides[0] * BLOCK;
+        strides[2] = strides[0] * length;
         rest->data[i] += strides[2] * n_blocks;
     }
     it->nd++;
@@ -281,12 +292,13 @@ gs_iteration_run(gs_iteration *it, const gs_loop *loop)
     if (it->nd > 1 && it->dims[0] <= 8 && it->dims[1] > 4 * it->dims[0] && !has_short_rows(it, loop)) {
         swap_inner_dims(it); /* few long steps cost less than many calls */
     }
-    if (!needs_blocks(it)) {
+    npy_intp length = block_length(it);
+    if (length == 0) {
         run_ordered(it, loop);
         return;
     }
     gs_iteration rest;
-    split_into_blocks(it, &rest);
+    split_into_blocks(it, length, &rest);
     run_ordered(it, loop);
     run_ordered(&rest, loop);
 }
