@@ -45,13 +45,71 @@ NAME(dot_four_rows)(const REAL *a, npy_intp step, const REAL *x, npy_intp n, REA
     memcpy(out, sums, sizeof(sums));
 }
 
+#define FEW_LANES 4
+
+#if defined(__GNUC__)
+typedef REAL NAME(few) __attribute__((vector_size(FEW_LANES * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+#else
+typedef struct {
+    REAL lane[FEW_LANES];
+} NAME(few);
+#endif
+
+GS_INLINE void
+NAME(add_products)(const REAL *a, const REAL *x, NAME(few) *sums)
+{
+#if defined(__GNUC__)
+    *sums += *(const NAME(few) *)a * *(const NAME(few) *)x;
+#else
+    for (int k = 0; k < FEW_LANES; k++) {
+        sums->lane[k] += a[k] * x[k];
+    }
+#endif
+}
+
+GS_INLINE REAL
+NAME(sum_with_rest)(const NAME(few) *sums, const REAL *a, const REAL *x, npy_intp n)
+{
+    const REAL *lanes = (const REAL *)sums;
+    REAL rest = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        rest += a[i] * x[i];
+    }
+    return ((lanes[0] + lanes[2]) + (lanes[1] + lanes[3])) + rest;
+}
+
+/* The same in four lanes each, which are added at the end, and then what is left of a row. */
+GS_INLINE void
+NAME(dot_four_in_lanes)(const REAL *a, npy_intp step, const REAL *x, npy_intp n, REAL *out)
+{
+    const REAL *b = a + step, *c = b + step, *d = c + step;
+    NAME(few) as = {0}, bs = {0}, cs = {0}, ds = {0};
+    npy_intp i = 0;
+    for (; i + FEW_LANES <= n; i += FEW_LANES) {
+        NAME(add_products)(a + i, x + i, &as);
+        NAME(add_products)(b + i, x + i, &bs);
+        NAME(add_products)(c + i, x + i, &cs);
+        NAME(add_products)(d + i, x + i, &ds);
+    }
+    out[0] = NAME(sum_with_rest)(&as, a + i, x + i, n - i);
+    out[1] = NAME(sum_with_rest)(&bs, b + i, x + i, n - i);
+    out[2] = NAME(sum_with_rest)(&cs, c + i, x + i, n - i);
+    out[3] = NAME(sum_with_rest)(&ds, d + i, x + i, n - i);
+}
+
 GS_CLONES static void
 NAME(matrix_vector)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
     npy_intp row = first;
     for (; j->columns < LANES && row + 4 <= last; row += 4) {
-        NAME(dot_four_rows)((const REAL *)j->matrix + row * j->step, j->step, j->x, j->columns, (REAL *)j->out + row);
+        const REAL *a = (const REAL *)j->matrix + row * j->step;
+        REAL *out = (REAL *)j->out + row;
+        if (j->columns < 2 * FEW_LANES) {
+            NAME(dot_four_rows)(a, j->step, j->x, j->columns, out);
+        } else {
+            NAME(dot_four_in_lanes)(a, j->step, j->x, j->columns, out);
+        }
     }
     for (; row < last; row++) {
         ((REAL *)j->out)[row] = NAME(dot_row)((const REAL *)j->matrix + row * j->step, j->x, j->columns);
@@ -105,3 +163,4 @@ NAME(outer)(void *context, npy_intp first, npy_intp last)
 }
 
 #undef LANES
+#undef FEW_LANES

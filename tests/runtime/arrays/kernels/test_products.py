@@ -114,6 +114,19 @@ def test_few_rows_of_a_large_product(dtype, size, threads):
         assert (np.abs(kernels.apply_matmul(x, y, transpose_x, transpose_y) - expected) <= room).all()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n", [1, 3, 4, 7, 8, 9, 12, 15, 16, 20, 23, 31, 32, 33])
+def test_matrices_of_short_rows_by_a_vector(dtype, n):
+    """Whole numbers, whose sums are exact in any order; rows without gaps and rows apart."""
+    rng = np.random.default_rng(n)
+    for m in (1, 4, 6, 103):
+        a, x = (rng.integers(-9, 9, shape).astype(dtype) for shape in ((m, n), n))
+        apart = np.zeros((m, n + 5), dtype)
+        apart[:, :n] = a
+        for matrix in (a, apart[:, :n]):
+            assert np.array_equal(kernels.apply_matmul(matrix, x, False, False), a @ x)
+
+
 def test_matmul_backend_follows_from_the_processor():
     try:
         array.set_matmul_backend("own")
