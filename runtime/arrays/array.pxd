@@ -116,6 +116,15 @@ cdef int binary_scalar_into(int ufunc, PyObject *a, object number, bint number_f
 # NULL without an exception: the inputs are not all f4 or all f8, take the general path. `reuse` is an array that the
 # caller alone owns, or NULL; it is overwritten and returned when it has the result's exact layout. It may be an input.
 cdef PyObject *fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL
+# The sum of the result and itself.
+cdef PyObject *fused_doubled(
+    const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse
+) except? NULL
+# The sum of the result to a shape that broadcasts to its own, as `sum_to` takes it, without an array for the result; NULL
+# without an exception also where an array does as well.
+cdef PyObject *fused_sum(
+    const FusedKernel *kernel, PyObject **inputs, const double *scalars, int ndim, const npy_intp *dims
+) except? NULL
 # The same written over `out`, which is one of the inputs or shares no memory with them. 0: nothing was written, since
 # the inputs are not all f4 or all f8, or `out` is not of the result's shape and type and without gaps.
 cdef int fused_over(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1

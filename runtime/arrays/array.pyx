@@ -85,6 +85,8 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
     int gs_is_exclusive(PyObject *a) noexcept
     int gs_result_type_of(PyObject *a, PyObject *b) except -1
     PyObject *gs_fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL
+    PyObject *gs_fused_doubled(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL
+    PyObject *gs_fused_sum(const FusedKernel *kernel, PyObject **inputs, const double *scalars, int ndim, const npy_intp *dims) except? NULL
     int gs_fused_into(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1
     PyObject *gs_where(PyObject *condition, PyObject *a, PyObject *b) except NULL
 
@@ -176,6 +178,18 @@ cdef int binary_scalar_into(int ufunc, PyObject *a, object number, bint number_f
 
 cdef PyObject *fused(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse) except? NULL:
     return gs_fused(kernel, inputs, scalars, reuse)
+
+
+cdef PyObject *fused_doubled(
+    const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse
+) except? NULL:
+    return gs_fused_doubled(kernel, inputs, scalars, reuse)
+
+
+cdef PyObject *fused_sum(
+    const FusedKernel *kernel, PyObject **inputs, const double *scalars, int ndim, const npy_intp *dims
+) except? NULL:
+    return gs_fused_sum(kernel, inputs, scalars, ndim, dims)
 
 
 cdef int fused_over(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1:

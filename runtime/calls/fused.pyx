@@ -8,19 +8,35 @@ are for float32 and float64. Half precision is computed in float32 and rounded o
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
 cimport numpy as cnp
+from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport (
     FusedKernel,
     cast,
     copy_into,
     fused,
+    fused_doubled,
     fused_over,
+    fused_sum,
     is_batched_array,
     is_meta,
     release_array,
 )
 from gradsmith.runtime.batching.batch cimport VmapLevel, batch_of, current_trace, living
-from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_INTERIOR, SAVED_OUTPUT, Node, SavedVariable
+from gradsmith.runtime.engine.sums_at cimport is_first
+from gradsmith.runtime.engine.zero_gradients cimport nan_safe_enabled
+from gradsmith.runtime.graph.input_metadata cimport InputMetadata, metadata_shape
+from gradsmith.runtime.graph.node cimport (
+    LEAF_EDGE,
+    SAVED_DUAL,
+    SAVED_INPUT,
+    SAVED_INTERIOR,
+    SAVED_OUTPUT,
+    Edge,
+    Node,
+    SavedVariable,
+    metadata_of,
+)
 from gradsmith.runtime.graph.saved_variable cimport saved_array, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport carries_tangent, open_levels, swap_ceiling
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
@@ -47,6 +63,8 @@ cdef enum:
     SAVED_SOURCE = 0x40         # GS_SAVED of kernels/fused.h
     SOURCE_MASK = 0x3F
     MAX_INPUTS = 8
+    DOUBLED_FROM = 1 << 12      # elements
+    SUMMED_FROM = 1 << 14
 
 
 cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -55,13 +73,9 @@ cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **g
     if grad_enabled() or (open_levels != 0 and meets_tangent(node, grads)):
         return False
     if wanted == 3 and are_twins(node, kernels[0], kernels[1]):
-        if not apply_one(node, kernels[0], grads, &grad_inputs[0], last=True):
-            return False
-        Py_INCREF_pointer(grad_inputs[0])
-        grad_inputs[1] = grad_inputs[0]
-        return True
+        return apply_twins(node, kernels, grads, grad_inputs)
     while wanted != 0:
-        if wanted & 1 and not apply_one(node, kernels[edge], grads, &grad_inputs[edge], wanted == 1):
+        if wanted & 1 and not apply_one(node, kernels, edge, grads, &grad_inputs[edge], wanted == 1, False):
             drop_all(grad_inputs, edge)
             return False
         wanted >>= 1
@@ -72,7 +86,7 @@ cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **g
 cdef bint are_twins(Node node, const FusedKernel *first, const FusedKernel *second) noexcept:
     """Do two edges get the same gradient, as those of ``x * x`` do?
 
-    It is computed once, and the engine adds it to itself where both edges end. Hooks see a tensor for each edge.
+    It is computed once, and added to itself where both edges end. Hooks see a tensor for each edge.
     """
     cdef int i
     if node.meta is not None or not GS_SHARE_LOOPS(first, second) or GS_IS_PASS(first):
@@ -92,6 +106,21 @@ cdef bint hold_the_same(Node node, int source, int other) noexcept:
     if not source & other & SAVED_SOURCE:
         return False
     return SAVED_INPUT <= a.kind <= SAVED_INTERIOR and SAVED_INPUT <= b.kind <= SAVED_INTERIOR and a.value == b.value
+
+
+cdef bint apply_twins(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
+    """The first edge gets the sum of both where nothing has come along it before; elsewhere it would be rounded otherwise."""
+    if is_large(grads[0], DOUBLED_FROM) and not living and is_first(node, 0) and apply_one(node, kernels, 0, grads, grad_inputs, True, True):
+        return True
+    if not apply_one(node, kernels, 0, grads, grad_inputs, True, False):
+        return False
+    Py_INCREF_pointer(grad_inputs[0])
+    grad_inputs[1] = grad_inputs[0]
+    return True
+
+
+cdef inline bint is_large(PyObject *grad, npy_intp size) noexcept:
+    return grad != NULL and cnp.PyArray_SIZE(<cnp.ndarray>(<TensorBase>grad).array) >= size
 
 
 cdef bint meets_tangent(Node node, PyObject **grads) except -1:
@@ -122,9 +151,10 @@ cdef void drop_all(PyObject **grad_inputs, int count) noexcept:
 
 
 cdef bint apply_one(
-    Node node, const FusedKernel *kernel, PyObject **grads, PyObject **grad_input, bint last
+    Node node, const FusedKernel *const *kernels, int edge, PyObject **grads, PyObject **grad_input, bint last, bint doubled
 ) except -1:
-    """Gradient of one edge. The last one may be computed in the incoming gradient's own memory."""
+    """Gradient of one edge, or twice that. The last one may be computed in the incoming gradient's own memory."""
+    cdef const FusedKernel *kernel = kernels[edge]
     cdef PyObject *inputs[MAX_INPUTS]
     cdef double scalars[MAX_INPUTS]
     cdef PyObject *grad = grads[0]
@@ -155,13 +185,15 @@ cdef bint apply_one(
         Py_INCREF(result)
         grad_input[0] = <PyObject *>result
         return True
-    if last and is_owned(grad):
-        reuse = (<TensorBase>grad).array
-    array = fused(kernel, inputs, scalars, reuse)
-    if array == NULL and kernel.n_scalars == 0:
-        array = fused_of_halves(kernel, inputs, scalars)
+    array = summed(node, edge, kernel, grad, inputs, scalars)
     if array == NULL:
-        return False
+        if last and is_owned(grad):
+            reuse = (<TensorBase>grad).array
+        array = (fused_doubled if doubled else fused)(kernel, inputs, scalars, reuse)
+        if array == NULL and kernel.n_scalars == 0 and not doubled:
+            array = fused_of_halves(kernel, inputs, scalars)
+        if array == NULL:
+            return False
     if array == reuse:
         # The engine's own reference, moved: the gradient tensor goes on with new contents.
         Py_DECREF_pointer(array)
@@ -172,6 +204,29 @@ cdef bint apply_one(
     Py_INCREF(result)
     grad_input[0] = <PyObject *>result
     return True
+
+
+cdef inline PyObject *summed(
+    Node node, int edge, const FusedKernel *kernel, PyObject *grad, PyObject **inputs, const double *scalars
+) except? NULL:
+    """The gradient of what was broadcast, summed as it is computed; NULL where it is not broadcast, or small."""
+    if not is_large(grad, SUMMED_FROM):
+        return NULL
+    return summed_to_input(&node.edges[edge], kernel, inputs, scalars)
+
+
+cdef PyObject *summed_to_input(
+    Edge *to, const FusedKernel *kernel, PyObject **inputs, const double *scalars
+) except? NULL:
+    cdef InputMetadata *metadata
+    cdef cnp.ndarray leaf
+    if nan_safe_enabled():      # which looks at every element
+        return NULL
+    if to.input_nr == LEAF_EDGE:
+        leaf = <cnp.ndarray>(<TensorBase>to.node).array
+        return fused_sum(kernel, inputs, scalars, cnp.PyArray_NDIM(leaf), cnp.PyArray_DIMS(leaf))
+    metadata = metadata_of(to.node, to.input_nr)
+    return fused_sum(kernel, inputs, scalars, metadata.ndim, metadata_shape(metadata))
 
 
 cdef bint read_saved_scalars(Node node, const FusedKernel *kernel, double *numbers) except -1:

@@ -5,7 +5,7 @@ The gradient of ``x[index]`` is zeros of the shape of ``x`` with a gradient in o
 arrived before, it would be made only to be added to their sum: many times the work where a matrix is read row by row.
 So the node adds its gradient to that place of the sum itself, and gives none. What an observer, a hook or anomaly mode
 would see of it does not exist then, so that with any of these, and wherever the sum is recorded, the zeros are made.
-The sum of a leaf is its `.grad`, or what waits for its accumulator in a run that was asked for it.
+(The sums are the same but for the sign of a zero: one that nothing is added to keeps it.) The sum of a leaf is its `.grad`, or what waits for its accumulator in a run that was asked for it.
 """
 from cpython.ref cimport PyObject
 
@@ -13,7 +13,7 @@ from gradsmith.runtime.arrays.functions.view_index cimport add_at
 from gradsmith.runtime.engine.graph_task cimport GraphTask, current_task, owns_scratch
 from gradsmith.runtime.engine.graph_walk cimport accumulator_of, is_observed
 from gradsmith.runtime.graph.node cimport Edge, LEAF_EDGE, NODE_LEAF, NODE_MANY, Node
-from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.graph.tensor cimport TensorBase, TensorMeta
 from gradsmith.runtime.history.accumulate_grad cimport add_part_to_grad
 from gradsmith.runtime.history.input_buffer cimport is_owned, takes_part
 
@@ -36,6 +36,23 @@ cdef bint add_at_index(Node node, int edge, TensorBase grad, object shape, objec
     if slot == NULL or slot[0] == NULL or not is_owned(slot[0]) or not takes_part(<TensorBase>slot[0], grad, shape):
         return False
     return add_at(<object>(<TensorBase>slot[0]).array, <object>grad.array, index)
+
+
+cdef bint is_first(Node node, int edge) except -1:
+    """Has no gradient arrived yet where an edge leads?"""
+    cdef GraphTask task = current_task()
+    cdef Edge *to = &node.edges[edge]
+    cdef PyObject **slot
+    if task is None or task.node != <PyObject *>node:
+        return False
+    if to.input_nr == LEAF_EDGE and not task.pruned and accumulator_of(<TensorBase>to.node) == NULL:
+        return not has_grad(<TensorBase>to.node)
+    slot = waiting_sum(task, to)
+    return slot != NULL and slot[0] == NULL
+
+
+cdef inline bint has_grad(TensorBase leaf) noexcept:
+    return leaf.meta is not None and (<TensorMeta>leaf.meta).grad is not None
 
 
 cdef PyObject **waiting_sum(GraphTask task, Edge *to) except? NULL:

@@ -15,6 +15,7 @@
 #include "support/iteration.h"
 #include "support/meta.h"
 #include "support/order.h"
+#include "sum.h"
 #include "threads/thread_pool.h"
 
 #define TILE_BYTES 4096
@@ -31,9 +32,38 @@ typedef struct {
     const double *scalars;
     npy_intp size; /* of an element */
     int n_inputs;
+    int doubles; /* each element of the result is added to itself */
     gs_iteration it;                      /* inputs, then the output */
     operand_kind kinds[GS_FUSED_MAX_INPUTS];
 } fused_run;
+
+/* ---- some elements */
+
+GS_CLONES static void
+add_to_itself(char *data, npy_intp n, npy_intp size)
+{
+    if (size == 4) {
+        float *x = (float *)data;
+        for (npy_intp i = 0; i < n; i++) {
+            x[i] += x[i];
+        }
+    } else {
+        double *x = (double *)data;
+        for (npy_intp i = 0; i < n; i++) {
+            x[i] += x[i];
+        }
+    }
+}
+
+static inline void
+run_loop(const fused_run *run, char **args, npy_intp n)
+{
+    char *out = args[run->n_inputs];
+    run->loop(args, run->scalars, n);
+    if (run->doubles) {
+        add_to_itself(out, n, run->size);
+    }
+}
 
 /* ---- plain operands */
 
@@ -41,11 +71,14 @@ static void
 run_flat(void *context, npy_intp first, npy_intp last)
 {
     const fused_run *run = context;
-    char *args[GS_MAX_OPERANDS];
-    for (int i = 0; i <= run->n_inputs; i++) {
-        args[i] = run->it.data[i] + first * run->size;
+    npy_intp most = run->doubles ? TILE_BYTES / run->size : last - first; /* what is read again should be near */
+    for (; first < last; first += most) {
+        char *args[GS_MAX_OPERANDS];
+        for (int i = 0; i <= run->n_inputs; i++) {
+            args[i] = run->it.data[i] + first * run->size;
+        }
+        run_loop(run, args, Py_MIN(most, last - first));
     }
-    run->loop(args, run->scalars, last - first);
 }
 
 /* ---- tiles */
@@ -146,7 +179,7 @@ inside_row(const fused_run *run, int operand, npy_intp first)
 }
 
 static void
-run_tile(const fused_run *run, npy_intp first, npy_intp n, char (*buffers)[TILE_BYTES])
+run_tile(const fused_run *run, npy_intp first, npy_intp n, char (*buffers)[TILE_BYTES], char *out)
 {
     const gs_iteration *it = &run->it;
     char *args[GS_MAX_OPERANDS];
@@ -163,8 +196,14 @@ run_tile(const fused_run *run, npy_intp first, npy_intp n, char (*buffers)[TILE_
             args[i] = buffers[i];
         }
     }
-    args[run->n_inputs] = it->data[run->n_inputs] + first * run->size;
-    run->loop(args, run->scalars, n);
+    args[run->n_inputs] = out;
+    run_loop(run, args, n);
+}
+
+static char *
+place_of(const fused_run *run, npy_intp element)
+{
+    return run->it.data[run->n_inputs] + element * run->size;
 }
 
 static npy_intp
@@ -199,7 +238,7 @@ run_tiles(void *context, npy_intp first, npy_intp last)
         if (keeps_to_rows && n > left_in_row) {
             n = left_in_row;
         }
-        run_tile(run, first, n, buffers);
+        run_tile(run, first, n, buffers, place_of(run, first));
         first += n;
     }
 }
@@ -218,8 +257,8 @@ run_tiles_across(void *context, npy_intp first, npy_intp last)
     fill_constants(run, buffers);
     for (npy_intp i = first; i < last; i++) {
         npy_intp column = i / n_rows % tiles_of_row * tile;
-        npy_intp place = i / (n_rows * tiles_of_row) * n_rows + i % n_rows;
-        run_tile(run, place * row + column, Py_MIN(tile, row - column), buffers);
+        npy_intp element = (i / (n_rows * tiles_of_row) * n_rows + i % n_rows) * row + column;
+        run_tile(run, element, Py_MIN(tile, row - column), buffers, place_of(run, element));
     }
 }
 
@@ -316,13 +355,14 @@ let_go(const gs_fused_kernel *kernel, PyObject **inputs)
 
 static GS_NOINLINE void
 run_flat_parallel(const gs_fused_kernel *kernel, gs_fused_loop loop, PyObject **inputs, const double *scalars,
-                  PyObject *out, npy_intp size, npy_intp n)
+                  PyObject *out, npy_intp size, npy_intp n, int doubles)
 {
     fused_run run;
     run.loop = loop;
     run.scalars = scalars;
     run.size = size;
     run.n_inputs = kernel->n_inputs;
+    run.doubles = doubles;
     for (int i = 0; i < kernel->n_inputs; i++) {
         run.it.data[i] = gs_fields(inputs[i])->data;
     }
@@ -334,12 +374,12 @@ run_flat_parallel(const gs_fused_kernel *kernel, gs_fused_loop loop, PyObject **
 
 /* All operands are plain and of one shape. */
 static inline void
-run_plain(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *out)
+run_plain(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *out, int doubles)
 {
     gs_fused_loop loop = kernel->loops[type == NPY_FLOAT64];
     npy_intp n = gs_size(out);
     if (GS_UNLIKELY(n * kernel->cost >= GS_GRAIN)) {
-        run_flat_parallel(kernel, loop, inputs, scalars, out, gs_itemsize[type], n);
+        run_flat_parallel(kernel, loop, inputs, scalars, out, gs_itemsize[type], n, doubles);
         return;
     }
     char *args[GS_MAX_OPERANDS];
@@ -348,11 +388,14 @@ run_plain(const gs_fused_kernel *kernel, int type, PyObject **inputs, const doub
     }
     args[kernel->n_inputs] = gs_fields(out)->data;
     loop(args, scalars, n);
+    if (doubles) {
+        add_to_itself(gs_fields(out)->data, n, gs_itemsize[type]);
+    }
 }
 
 /* Inputs of any layout.  0, and nothing is written, when the output has gaps. */
 static int
-run_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *out)
+run_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *out, int doubles)
 {
     PyObject *operands[GS_MAX_OPERANDS];
     int all_flat = 1;
@@ -363,6 +406,7 @@ run_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const do
     run.scalars = scalars;
     run.size = gs_itemsize[type];
     run.n_inputs = kernel->n_inputs;
+    run.doubles = doubles;
     gs_iteration_init(&run.it, operands, kernel->n_inputs + 1, gs_fields(out)->nd, gs_fields(out)->dimensions);
     if (run.it.size == 0) {
         return 1; /* whatever the strides, which say nothing */
@@ -414,7 +458,8 @@ general_output(PyObject *reuse, int type, int n, PyObject *const *inputs, int nd
 }
 
 static GS_NOINLINE PyObject *
-fused_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *reuse)
+fused_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const double *scalars, PyObject *reuse,
+              int doubles)
 {
     npy_intp dims[NPY_MAXDIMS];
     int n = kernel->n_inputs;
@@ -424,7 +469,25 @@ fused_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const 
     }
     PyObject *out = nd < 0 ? NULL : general_output(reuse, type, n, inputs, nd, dims);
     if (out != NULL) {
-        run_general(kernel, type, inputs, scalars, out);
+        run_general(kernel, type, inputs, scalars, out, doubles);
+    }
+    return out;
+}
+
+GS_INLINE PyObject *
+result_of(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse, int doubles)
+{
+    int type = common_float(kernel, inputs);
+    if (type < 0) {
+        return NULL;
+    }
+    if (GS_UNLIKELY(!all_plain_and_alike(kernel, inputs))) {
+        return fused_general(kernel, type, inputs, scalars, reuse, doubles);
+    }
+    PyArrayObject_fields *model = gs_fields(inputs[0]);
+    PyObject *out = plain_output(reuse, type, model->nd, model->dimensions);
+    if (GS_LIKELY(out != NULL)) {
+        run_plain(kernel, type, inputs, scalars, out, doubles);
     }
     return out;
 }
@@ -436,18 +499,118 @@ gs_fused(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars
         Py_INCREF(inputs[0]);
         return inputs[0];
     }
-    int type = common_float(kernel, inputs);
-    if (type < 0) {
+    return result_of(kernel, inputs, scalars, reuse, 0);
+}
+
+PyObject *
+gs_fused_doubled(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse)
+{
+    return kernel->loops[0] == NULL ? NULL : result_of(kernel, inputs, scalars, reuse, 1);
+}
+
+/* ---- results that are only summed
+ *
+ * The gradient of what was broadcast is the sum of a result, which is computed a few rows at a time, summed while it is in
+ * the cache, and never written to memory. */
+
+#define SUMMED_FROM (1 << 14) /* elements */
+
+static void
+write_terms(void *context, npy_intp first, npy_intp n, void *to)
+{
+    const fused_run *run = context;
+    _Alignas(64) char buffers[GS_FUSED_MAX_INPUTS][TILE_BYTES];
+    char *out = to;
+    npy_intp tile = TILE_BYTES / run->size, row = run->it.dims[0];
+    for (int i = 0; i < run->n_inputs; i++) {
+        if (run->kinds[i] == CONSTANT) {
+            repeat_element(buffers[i], run->it.data[i], Py_MIN(n, tile), run->size);
+        }
+    }
+    for (npy_intp last = first + n; first < last;) {
+        npy_intp here = Py_MIN(last - first, tile);
+        if (row >= SHORT_ROW) {
+            here = Py_MIN(here, row - first % row);
+        }
+        run_tile(run, first, here, buffers, out);
+        out += here * run->size;
+        first += here;
+    }
+}
+
+typedef struct {
+    npy_intp outer, r, inner;
+} reduction;
+
+/* Sizes before, along and behind the dimensions in which the shape is broadcast to the full one; 0 where these do not lie
+ * beside each other, or there are none. */
+static int
+find_reduction(int nd, const npy_intp *dims, int full_nd, const npy_intp *full, reduction *found)
+{
+    *found = (reduction){1, 1, 1};
+    for (int d = 0; d < full_nd; d++) {
+        int own = d - (full_nd - nd);
+        npy_intp size = own < 0 ? 1 : dims[own];
+        if (size != 1 && size != full[d]) {
+            return 0;
+        }
+        if (full[d] == 1) {
+            continue;
+        }
+        if (size == full[d]) {
+            *(found->r == 1 ? &found->outer : &found->inner) *= size;
+        } else if (found->inner == 1) {
+            found->r *= full[d];
+        } else {
+            return 0;
+        }
+    }
+    return found->r > 1;
+}
+
+static int
+sum_result(fused_run *run, int type, npy_intp cost, const reduction *of, PyObject *out)
+{
+    char *to = gs_fields(out)->data;
+    return type == NPY_FLOAT32
+               ? gs_sum_terms_float32(write_terms, run, cost, (float *)to, of->outer, of->r, of->inner)
+               : gs_sum_terms_float64(write_terms, run, cost, (double *)to, of->outer, of->r, of->inner);
+}
+
+/* Would the result lie by rows, in which the sum of its array would be taken? */
+static int
+is_by_rows(const gs_fused_kernel *kernel, PyObject **inputs, int nd, const npy_intp *dims, npy_intp size)
+{
+    npy_intp strides[NPY_MAXDIMS];
+    return gs_result_strides(inputs, kernel->n_inputs, nd, dims, size, strides);
+}
+
+PyObject *
+gs_fused_sum(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, int nd, const npy_intp *dims)
+{
+    npy_intp full[NPY_MAXDIMS];
+    reduction of;
+    int n = kernel->n_inputs;
+    int type = kernel->loops[0] == NULL ? -1 : common_float(kernel, inputs);
+    if (type < 0 || gs_any_meta(inputs, n)) {
         return NULL;
     }
-    if (GS_UNLIKELY(!all_plain_and_alike(kernel, inputs))) {
-        return fused_general(kernel, type, inputs, scalars, reuse);
+    int full_nd = gs_broadcast_shape(inputs, n, full);
+    if (full_nd < nd || !find_reduction(nd, dims, full_nd, full, &of) || of.outer * of.r * of.inner < SUMMED_FROM ||
+        !is_by_rows(kernel, inputs, full_nd, full, gs_itemsize[type])) {
+        return NULL;
     }
-    PyArrayObject_fields *model = gs_fields(inputs[0]);
-    PyObject *out = plain_output(reuse, type, model->nd, model->dimensions);
-    if (GS_LIKELY(out != NULL)) {
-        run_plain(kernel, type, inputs, scalars, out);
+    fused_run run = {kernel->loops[type == NPY_FLOAT64], scalars, gs_itemsize[type], n};
+    gs_iteration_by_rows(&run.it, inputs, n, full_nd, full);
+    for (int i = 0; i < n; i++) {
+        run.kinds[i] = kind_of(&run.it, i, run.size);
     }
+    PyObject *out = gs_array_new(type, nd, dims);
+    hold(kernel, inputs);
+    if (out != NULL && sum_result(&run, type, kernel->cost + 1, &of, out) < 0) {
+        Py_CLEAR(out);
+    }
+    let_go(kernel, inputs);
     return out;
 }
 
@@ -470,8 +633,8 @@ gs_fused_into(const gs_fused_kernel *kernel, PyObject **inputs, const double *sc
         return 0;
     }
     if (gs_is_plain(out) && all_plain_and_alike(kernel, inputs)) {
-        run_plain(kernel, type, inputs, scalars, out);
+        run_plain(kernel, type, inputs, scalars, out, 0);
         return 1;
     }
-    return run_general(kernel, type, inputs, scalars, out);
+    return run_general(kernel, type, inputs, scalars, out, 0);
 }

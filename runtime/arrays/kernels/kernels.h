@@ -95,6 +95,8 @@ int gs_is_dense(PyObject *array);
 
 /* fused.c */
 PyObject *gs_fused(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse);
+PyObject *gs_fused_doubled(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *reuse);
+PyObject *gs_fused_sum(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, int nd, const npy_intp *dims);
 int gs_fused_into(const gs_fused_kernel *kernel, PyObject **inputs, const double *scalars, PyObject *out);
 
 /* select.c */

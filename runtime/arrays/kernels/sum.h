@@ -11,6 +11,15 @@ GS_HIDDEN_BEGIN
 int gs_sum_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
 int gs_sum_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);
 
+/* The same of elements that are written when they are needed, and kept nowhere: `write` writes n of them, from `first` on
+ * in the order of (outer, r, inner), without the GIL and from any thread.  `cost` is that of an element, in additions.  The
+ * sums have the bits of those of an array. */
+typedef void (*gs_terms)(void *context, npy_intp first, npy_intp n, void *to);
+int gs_sum_terms_float32(gs_terms write, void *context, npy_intp cost, float *out, npy_intp outer, npy_intp r,
+                         npy_intp inner);
+int gs_sum_terms_float64(gs_terms write, void *context, npy_intp cost, double *out, npy_intp outer, npy_intp r,
+                         npy_intp inner);
+
 /* The same of the elements that are no NaN. */
 int gs_sum_numbers_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
 int gs_sum_numbers_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);

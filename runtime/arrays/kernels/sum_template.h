@@ -1,5 +1,24 @@
 /* The text of sum.c for one type: REAL is the type, NAME(x) adds its suffix, TERM(x) is what is added of an element. */
 
+/* ---- what is summed */
+
+typedef struct {
+    const REAL *x;
+    gs_terms write; /* writes elements that lie nowhere yet; NULL where they are at x */
+    void *context;
+    npy_intp cost; /* of an element, in additions */
+} NAME(source);
+
+GS_INLINE const REAL *
+NAME(elements)(const NAME(source) *source, npy_intp first, npy_intp n, REAL *buffer)
+{
+    if (source->write == NULL) {
+        return source->x + first;
+    }
+    source->write(source->context, first, n, buffer);
+    return buffer;
+}
+
 /* ---- along rows */
 
 GS_INLINE double
@@ -77,8 +96,21 @@ NAME(sum_row)(const REAL *x, npy_intp n)
     return sum;
 }
 
+/* The same of a row that is written when it is needed, a block at a time. */
+GS_INLINE double
+NAME(sum_written_row)(const NAME(source) *source, npy_intp start, npy_intp n, REAL *buffer)
+{
+    double sum = 0;
+    for (npy_intp first = 0; first < n; first += BLOCK) {
+        npy_intp here = n - first < BLOCK ? n - first : BLOCK;
+        const REAL *x = NAME(elements)(source, start + first, here, buffer);
+        sum += n <= BLOCK ? NAME(sum_row)(x, n) : NAME(sum_block)(x, here);
+    }
+    return sum;
+}
+
 typedef struct {
-    const REAL *x;
+    NAME(source) source;
     REAL *out;
     double *parts; /* sums of parts, when a row or column is cut; else results go to out */
     npy_intp r, inner;
@@ -92,7 +124,27 @@ NAME(sum_rows)(void *context, npy_intp first, npy_intp last)
 {
     const NAME(sum_job) *job = context;
     for (npy_intp row = first; row < last; row++) {
-        job->out[row] = (REAL)NAME(sum_row)(job->x + row * job->r, job->r);
+        job->out[row] = (REAL)NAME(sum_row)(job->source.x + row * job->r, job->r);
+    }
+}
+
+/* Of rows that are written when they are needed: short ones together. */
+GS_CLONES static void
+NAME(sum_written_rows)(void *context, npy_intp first, npy_intp last)
+{
+    const NAME(sum_job) *job = context;
+    npy_intp r = job->r, at_once = r < BLOCK ? BLOCK / r : 1;
+    REAL buffer[BLOCK];
+    for (npy_intp row = first; row < last; row += at_once) {
+        if (r > BLOCK) {
+            job->out[row] = (REAL)NAME(sum_written_row)(&job->source, row * r, r, buffer);
+            continue;
+        }
+        npy_intp here = last - row < at_once ? last - row : at_once;
+        NAME(elements)(&job->source, row * r, here * r, buffer);
+        for (npy_intp i = 0; i < here; i++) {
+            job->out[row + i] = (REAL)NAME(sum_row)(buffer + i * r, r);
+        }
     }
 }
 
@@ -100,23 +152,24 @@ GS_CLONES static void
 NAME(sum_row_parts)(void *context, npy_intp first, npy_intp last)
 {
     const NAME(sum_job) *job = context;
+    REAL buffer[BLOCK];
     for (npy_intp i = first; i < last; i++) {
         npy_intp row = i / job->n_parts, start = i % job->n_parts * job->part;
         npy_intp n = job->r - start < job->part ? job->r - start : job->part;
-        job->parts[i] = NAME(sum_row)(job->x + row * job->r + start, n);
+        job->parts[i] = NAME(sum_written_row)(&job->source, row * job->r + start, n, buffer);
     }
 }
 
 static int
-NAME(sum_long_rows)(const REAL *x, REAL *out, npy_intp outer, npy_intp r)
+NAME(sum_long_rows)(NAME(source) source, REAL *out, npy_intp outer, npy_intp r)
 {
-    NAME(sum_job) job = {x, out, NULL, r, 1, (r + 4 * BLOCK - 1) / (4 * BLOCK), 4 * BLOCK, 1};
+    NAME(sum_job) job = {source, out, NULL, r, 1, (r + 4 * BLOCK - 1) / (4 * BLOCK), 4 * BLOCK, 1};
     job.parts = malloc(sizeof(double) * (size_t)(outer * job.n_parts));
     if (job.parts == NULL) {
         PyErr_NoMemory();
         return -1;
     }
-    gs_parallel(NAME(sum_row_parts), &job, outer * job.n_parts, job.part, 1);
+    gs_parallel(NAME(sum_row_parts), &job, outer * job.n_parts, job.part * source.cost, 1);
     for (npy_intp row = 0; row < outer; row++) {
         double sum = 0;
         for (npy_intp k = 0; k < job.n_parts; k++) {
@@ -129,40 +182,73 @@ NAME(sum_long_rows)(const REAL *x, REAL *out, npy_intp outer, npy_intp r)
 }
 
 static int
-NAME(sum_along_rows)(const REAL *x, REAL *out, npy_intp outer, npy_intp r)
+NAME(sum_along_rows)(NAME(source) source, REAL *out, npy_intp outer, npy_intp r)
 {
     if (r > 8 * BLOCK) {
-        return NAME(sum_long_rows)(x, out, outer, r);
+        return NAME(sum_long_rows)(source, out, outer, r);
     }
-    NAME(sum_job) job = {x, out, NULL, r, 1, 1, r, 1};
-    gs_parallel(NAME(sum_rows), &job, outer, r + 8, 1);
+    NAME(sum_job) job = {source, out, NULL, r, 1, 1, r, 1};
+    gs_parallel(source.write == NULL ? NAME(sum_rows) : NAME(sum_written_rows), &job, outer, r * source.cost + 8, 1);
     return 0;
 }
 
 /* ---- along columns */
 
-/* sums[j] += x[0, j] + x[1, j] + ...; four rows at a time, since every pass over `sums` costs a load and a store. */
+/* block[j] += x[0, j] + x[1, j] + ...; four rows at a time, since every pass over `block` costs a load and a store. */
+GS_INLINE void
+NAME(add_to_block)(const REAL *x, npy_intp row_step, npy_intp n_rows, npy_intp n_columns, REAL *block)
+{
+    npy_intp i = 0;
+    for (; i + 4 <= n_rows; i += 4) {
+        const REAL *a = x + i * row_step, *b = a + row_step, *c = b + row_step, *d = c + row_step;
+        GS_IVDEP
+        for (npy_intp j = 0; j < n_columns; j++) {
+            block[j] += (TERM(a[j]) + TERM(b[j])) + (TERM(c[j]) + TERM(d[j]));
+        }
+    }
+    for (; i < n_rows; i++) {
+        const REAL *a = x + i * row_step;
+        GS_IVDEP
+        for (npy_intp j = 0; j < n_columns; j++) {
+            block[j] += TERM(a[j]);
+        }
+    }
+}
+
+/* sums[j] += x[0, j] + x[1, j] + ... */
 GS_CLONES static void
 NAME(add_rows)(const REAL *x, npy_intp row_step, npy_intp n_rows, npy_intp n_columns, double *sums)
 {
-    REAL block[TILE];
+    _Alignas(64) REAL block[TILE];
     for (npy_intp first = 0; first < n_rows; first += ROWS) {
         npy_intp end = first + ROWS < n_rows ? first + ROWS : n_rows;
-        npy_intp i = first;
         memset(block, 0, sizeof(REAL) * (size_t)n_columns);
-        for (; i + 4 <= end; i += 4) {
-            const REAL *a = x + i * row_step, *b = a + row_step, *c = b + row_step, *d = c + row_step;
-            GS_IVDEP
-            for (npy_intp j = 0; j < n_columns; j++) {
-                block[j] += (TERM(a[j]) + TERM(b[j])) + (TERM(c[j]) + TERM(d[j]));
-            }
+        NAME(add_to_block)(x + first * row_step, row_step, end - first, n_columns, block);
+        for (npy_intp j = 0; j < n_columns; j++) {
+            sums[j] += (double)block[j];
         }
-        for (; i < end; i++) {
-            const REAL *a = x + i * row_step;
-            GS_IVDEP
-            for (npy_intp j = 0; j < n_columns; j++) {
-                block[j] += TERM(a[j]);
+    }
+}
+
+/* The same of rows that are written when they are needed, some at a time: a multiple of four, so that the same are added
+ * together.  They begin at element `start`; whole ones are written as one run. */
+GS_CLONES static void
+NAME(add_written_rows)(const NAME(source) *source, npy_intp start, npy_intp row_step, npy_intp n_rows,
+                       npy_intp n_columns, double *sums)
+{
+    _Alignas(64) REAL block[TILE];
+    _Alignas(64) REAL rows[4 * TILE];
+    npy_intp at_once = n_columns == row_step ? TILE / n_columns * 4 : 4;
+    for (npy_intp first = 0; first < n_rows; first += ROWS) {
+        npy_intp end = first + ROWS < n_rows ? first + ROWS : n_rows;
+        memset(block, 0, sizeof(REAL) * (size_t)n_columns);
+        for (npy_intp i = first; i < end; i += at_once) {
+            npy_intp here = end - i < at_once ? end - i : at_once;
+            npy_intp runs = n_columns == row_step ? 1 : here, length = n_columns * here / runs;
+            for (npy_intp k = 0; k < runs; k++) {
+                NAME(elements)(source, start + (i + k) * row_step, length, rows + k * length);
             }
+            NAME(add_to_block)(rows, n_columns, here, n_columns, block);
         }
         for (npy_intp j = 0; j < n_columns; j++) {
             sums[j] += (double)block[j];
@@ -178,7 +264,12 @@ NAME(sum_tile)(const NAME(sum_job) *job, npy_intp o, npy_intp part, npy_intp til
     npy_intp row = part * job->part, column = tile * TILE;
     npy_intp n_rows = job->r - row < job->part ? job->r - row : job->part;
     npy_intp n_columns = job->inner - column < TILE ? job->inner - column : TILE;
-    NAME(add_rows)(job->x + (o * job->r + row) * job->inner + column, job->inner, n_rows, n_columns, sums);
+    npy_intp start = (o * job->r + row) * job->inner + column;
+    if (job->source.write == NULL) {
+        NAME(add_rows)(job->source.x + start, job->inner, n_rows, n_columns, sums);
+    } else {
+        NAME(add_written_rows)(&job->source, start, job->inner, n_rows, n_columns, sums);
+    }
     if (job->parts != NULL) {
         memcpy(job->parts + (o * job->n_parts + part) * job->inner + column, sums, sizeof(double) * (size_t)n_columns);
         return;
@@ -232,9 +323,9 @@ NAME(add_parts)(const NAME(sum_job) *job, npy_intp outer)
 }
 
 static int
-NAME(sum_along_columns)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
+NAME(sum_along_columns)(NAME(source) source, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
-    NAME(sum_job) job = {x, out, NULL, r, inner, 1, r, (inner + TILE - 1) / TILE};
+    NAME(sum_job) job = {source, out, NULL, r, inner, 1, r, (inner + TILE - 1) / TILE};
     if (r > 4 * ROWS) {
         npy_intp n_parts = r / ROWS < MOST_PARTS ? r / ROWS : MOST_PARTS;
         job.part = ((r + n_parts - 1) / n_parts + ROWS - 1) / ROWS * ROWS;
@@ -246,7 +337,8 @@ NAME(sum_along_columns)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, np
         }
     }
     npy_intp n_columns = inner < TILE ? inner : TILE;
-    gs_parallel(NAME(sum_tiles), &job, outer * job.n_parts * job.n_tiles, job.part * n_columns / 2 + 8, 1);
+    npy_intp cost = source.write == NULL ? job.part * n_columns / 2 : job.part * n_columns * source.cost;
+    gs_parallel(NAME(sum_tiles), &job, outer * job.n_parts * job.n_tiles, cost + 8, 1);
     if (job.parts != NULL) {
         NAME(add_parts)(&job, outer);
         free(job.parts);
@@ -257,18 +349,20 @@ NAME(sum_along_columns)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, np
 /* Narrow rows do not fill a vector: k of them are taken as one row of a (r / k, k * inner) array, whose column sums are
  * then summed in k groups.  The rows left over are added at the end. */
 static int
-NAME(sum_narrow_columns)(const REAL *x, REAL *out, npy_intp r, npy_intp inner)
+NAME(sum_narrow_columns)(NAME(source) source, REAL *out, npy_intp r, npy_intp inner)
 {
-    REAL joined[4 * NARROW];
+    REAL joined[4 * NARROW], buffer[4 * NARROW];
     double sums[NARROW] = {0};
     npy_intp k = 4 * NARROW / inner, n_joined = r / k;
-    if (NAME(sum_along_columns)(x, joined, 1, n_joined, k * inner) < 0) {
+    if (NAME(sum_along_columns)(source, joined, 1, n_joined, k * inner) < 0) {
         return -1;
     }
+    npy_intp left_over = n_joined * k * inner;
+    const REAL *x = NAME(elements)(&source, left_over, r * inner - left_over, buffer);
     for (npy_intp i = 0; i < k * inner; i++) {
         sums[i % inner] += (double)joined[i];
     }
-    for (npy_intp i = n_joined * k * inner; i < r * inner; i++) {
+    for (npy_intp i = 0; i < r * inner - left_over; i++) {
         sums[i % inner] += (double)TERM(x[i]);
     }
     for (npy_intp j = 0; j < inner; j++) {
@@ -277,25 +371,51 @@ NAME(sum_narrow_columns)(const REAL *x, REAL *out, npy_intp r, npy_intp inner)
     return 0;
 }
 
-int
-NAME(gs_sum)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
+static void
+NAME(sum_all_few_columns)(const NAME(source) *source, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    REAL buffer[BLOCK];
+    npy_intp size = r * inner, at_once = BLOCK / size;
+    for (npy_intp o = 0; o < outer; o += at_once) {
+        npy_intp here = outer - o < at_once ? outer - o : at_once;
+        const REAL *x = NAME(elements)(source, o * size, here * size, buffer);
+        for (npy_intp i = 0; i < here; i++) {
+            NAME(sum_few_columns)(x + i * size, out + (o + i) * inner, r, inner);
+        }
+    }
+}
+
+static int
+NAME(sum_of)(NAME(source) source, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
     if (inner == 1) {
-        return NAME(sum_along_rows)(x, out, outer, r);
+        return NAME(sum_along_rows)(source, out, outer, r);
     }
     if (r <= 32 && r * inner <= BLOCK) {
-        for (npy_intp o = 0; o < outer; o++) {
-            NAME(sum_few_columns)(x + o * r * inner, out + o * inner, r, inner);
-        }
+        NAME(sum_all_few_columns)(&source, out, outer, r, inner);
         return 0;
     }
     if (outer == 1 && inner < NARROW && r >= 32 * NARROW) {
-        return NAME(sum_narrow_columns)(x, out, r, inner);
+        return NAME(sum_narrow_columns)(source, out, r, inner);
     }
-    return NAME(sum_along_columns)(x, out, outer, r, inner);
+    return NAME(sum_along_columns)(source, out, outer, r, inner);
+}
+
+int
+NAME(gs_sum)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    NAME(source) source = {x, NULL, NULL, 1};
+    return NAME(sum_of)(source, out, outer, r, inner);
 }
 
 #ifdef ADDS_PAIRS
+int
+NAME(gs_sum_terms)(gs_terms write, void *context, npy_intp cost, REAL *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    NAME(source) source = {NULL, write, context, cost};
+    return NAME(sum_of)(source, out, outer, r, inner);
+}
+
 /* ---- pairs: even lanes hold one part, odd lanes the other */
 
 GS_INLINE void
@@ -327,7 +447,7 @@ NAME(sum_rows_of_pairs)(void *context, npy_intp first, npy_intp last)
     const NAME(sum_job) *job = context;
     npy_intp n = 2 * job->r;
     for (npy_intp row = first; row < last; row++) {
-        const REAL *x = job->x + row * n;
+        const REAL *x = job->source.x + row * n;
         double sums[2] = {0, 0};
         for (npy_intp i = 0; i < n; i += BLOCK) {
             NAME(add_pairs)(x + i, n - i < BLOCK ? n - i : BLOCK, sums);
@@ -340,10 +460,11 @@ NAME(sum_rows_of_pairs)(void *context, npy_intp first, npy_intp last)
 int
 NAME(gs_sum_pairs)(const REAL *x, REAL *out, npy_intp outer, npy_intp r)
 {
+    NAME(source) source = {x, NULL, NULL, 1};
     if (outer == 1 && r >= 32 * NARROW) {
-        return NAME(sum_narrow_columns)(x, out, r, 2);
+        return NAME(sum_narrow_columns)(source, out, r, 2);
     }
-    NAME(sum_job) job = {x, out, NULL, r, 1, 1, r, 1};
+    NAME(sum_job) job = {source, out, NULL, r, 1, 1, r, 1};
     gs_parallel(NAME(sum_rows_of_pairs), &job, outer, 2 * r + 8, 1);
     return 0;
 }

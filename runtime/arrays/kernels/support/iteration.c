@@ -76,12 +76,10 @@ append_dim(gs_iteration *it, npy_intp size, const npy_intp *strides)
     it->nd++;
 }
 
-void
-gs_iteration_init(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims)
+static void
+init_in_order(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims, const int *order)
 {
     npy_intp strides[GS_MAX_OPERANDS];
-    int order[NPY_MAXDIMS];
-    gs_order(&arrays[n - 1], 1, nd, dims, order);
     it->n_operands = n;
     it->nd = 0;
     it->size = 1;
@@ -103,6 +101,24 @@ gs_iteration_init(gs_iteration *it, PyObject *const *arrays, int n, int nd, cons
         memset(strides, 0, sizeof(strides));
         append_dim(it, 1, strides);
     }
+}
+
+void
+gs_iteration_init(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims)
+{
+    int order[NPY_MAXDIMS];
+    gs_order(&arrays[n - 1], 1, nd, dims, order);
+    init_in_order(it, arrays, n, nd, dims, order);
+}
+
+void
+gs_iteration_by_rows(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims)
+{
+    int order[NPY_MAXDIMS];
+    for (int d = 0; d < nd; d++) {
+        order[d] = nd - 1 - d;
+    }
+    init_in_order(it, arrays, n, nd, dims, order);
 }
 
 /* ---- order of the walk */

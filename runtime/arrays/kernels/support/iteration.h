@@ -31,6 +31,9 @@ int gs_broadcast_shape(PyObject *const *arrays, int n, npy_intp *dims);
 /* Arrays must broadcast to the shape; the last one is the output and has it exactly. */
 void gs_iteration_init(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims);
 
+/* The same without an output: in row-major order, as the elements of a result would lie. */
+void gs_iteration_by_rows(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims);
+
 /* Runs a loop over all elements, on several threads when there are many.  With enough elements to make that
  * worthwhile the GIL is released: the caller holds references to all operands. */
 void gs_iteration_run(gs_iteration *it, const gs_loop *loop);
