@@ -274,15 +274,16 @@ def _taps(
             return taps
         places = places_alone(*asked)
     if mode == "nearest" and places is not None:
-        return places, _in_a_row(_nearest_weights(grid.movedim(-1, 1)))
+        weights = _nearest_weights(grid.movedim(-1, 1))
+        return places, None if weights is None else _in_a_row(weights)
     numbers, weights = _taps_of_ops(grid, frame := _Frame(grid, sizes, aligned), mode, padding_mode)
     factors = None if weights is None else _in_a_row(_combined(weights, mul))
     return _in_a_row(_combined(frame.elements_at(numbers), add)) if places is None else places, factors
 
 
-def _in_a_row(taps: Tensor | None) -> Tensor | None:
+def _in_a_row(taps: Tensor) -> Tensor:
     """The points of (images, taps, ...)."""
-    return None if taps is None else taps.reshape(*taps.shape[:2], math.prod(taps.shape[2:]))
+    return taps.reshape(*taps.shape[:2], math.prod(taps.shape[2:]))
 
 
 # ---- those of each size for itself: (images, coordinates, taps, ...)

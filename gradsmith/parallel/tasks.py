@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gradsmith.parallel.errors import Failure
-from gradsmith.runtime.tensors.factories.random import generator_behind, own_generator, put_own_generator, seeded_lazily
+from gradsmith.runtime.tensors.factories.random import own_generator, put_own_generator, seeded_lazily
+from gradsmith.runtime.tensors.factories.sources import generator_behind
 
 Function = Callable[..., Any]
 

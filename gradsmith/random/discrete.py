@@ -9,7 +9,8 @@ import numpy as np
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.noise import counts, noise, require
 from gradsmith.runtime.tensors.factories.creation import as_size
-from gradsmith.runtime.tensors.factories.random import as_generator_or_none, numpy_generator
+from gradsmith.runtime.tensors.factories.random import as_generator_or_none
+from gradsmith.runtime.tensors.factories.sources import numpy_generator
 from gradsmith.runtime.tensors.queries import is_tensor
 
 if TYPE_CHECKING:

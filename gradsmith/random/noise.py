@@ -15,7 +15,8 @@ from gradsmith.runtime.batching.levels import Draws
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.tensors.factories.creation import as_size, on_meta, tensor
 from gradsmith.runtime.tensors.factories.in_traces import drawn_in_each_run
-from gradsmith.runtime.tensors.factories.random import Generator, as_generator_or_none, numpy_generator
+from gradsmith.runtime.tensors.factories.random import Generator, as_generator_or_none
+from gradsmith.runtime.tensors.factories.sources import numpy_generator
 from gradsmith.runtime.tensors.queries import is_tensor
 
 if TYPE_CHECKING:

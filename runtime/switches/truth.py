@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 def truth_of(value: Any, op: str, argument: str) -> bool:
@@ -20,10 +22,11 @@ def truth_of(value: Any, op: str, argument: str) -> bool:
     raise TypeError(f"{op}(): argument '{argument}' (position 1) must be bool, not {type(value).__name__}")
 
 
-def with_flag(op: str, tensor: Any, requires_grad: Any) -> Any:
+def with_flag(op: str, tensor: T, requires_grad: Any) -> T:
     """A new tensor that requires grad, or does not, as a factory's argument says."""
+    new: Any = tensor
     if requires_grad is True:
-        return tensor.requires_grad_()
+        new.requires_grad_()
     check_flag(op, requires_grad)
     return tensor
 

@@ -19,7 +19,7 @@ __all__ = ["DataLoader"]
 T = TypeVar("T", covariant=True)
 
 # PyTorch's names of two types of arguments, which libraries annotate with, and of one pass over a loader.
-_collate_fn_t: TypeAlias = Callable[[list[T]], Any]  # type: ignore[misc]
+_collate_fn_t: TypeAlias = Callable[[list[T]], Any]
 _worker_init_fn_t: TypeAlias = Callable[[int], None]
 _BaseDataLoaderIter = PassIterator
 _SingleProcessDataLoaderIter = SingleIterator

@@ -11,7 +11,8 @@ import numpy as np
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import float64, int64
 from gradsmith.runtime.tensors.factories.creation import as_tensor
-from gradsmith.runtime.tensors.factories.random import Generator, numpy_generator, randint, randperm
+from gradsmith.runtime.tensors.factories.random import Generator, randint, randperm
+from gradsmith.runtime.tensors.factories.sources import numpy_generator
 
 __all__ = [
     "BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler", "WeightedRandomSampler",

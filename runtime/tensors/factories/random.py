@@ -594,7 +594,7 @@ def _normal_in_batches(
     shape = _normal_shape(_Shape(mean), _Shape(std), size)
     dtype = _dtype_or(dtype, out, _floating_dtype(mean, std), "normal")
     drawn: Tensor = (randn(shape, generator=generator, dtype=dtype) * std + mean).to(dtype).detach()
-    return with_flag("normal", drawn, requires_grad)  # type: ignore[no-any-return]
+    return with_flag("normal", drawn, requires_grad)
 
 
 class _Shape:
