@@ -109,8 +109,11 @@ cdef bint hold_the_same(Node node, int source, int other) noexcept:
 
 
 cdef bint apply_twins(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
-    """The first edge gets the sum of both where nothing has come along it before; elsewhere it would be rounded otherwise."""
-    if is_large(grads[0], DOUBLED_FROM) and not living and is_first(node, 0) and apply_one(node, kernels, 0, grads, grad_inputs, True, True):
+    """The first edge gets the sum of both where nothing has come along it before; elsewhere it would be rounded in
+    another way.
+    """
+    cdef bint doubles = is_large(grads[0], DOUBLED_FROM) and not living and is_first(node, 0)
+    if doubles and apply_one(node, kernels, 0, grads, grad_inputs, True, True):
         return True
     if not apply_one(node, kernels, 0, grads, grad_inputs, True, False):
         return False

@@ -5,8 +5,10 @@ The gradient of ``x[index]`` is zeros of the shape of ``x`` with a gradient in o
 arrived before, it would be made only to be added to their sum: many times the work where a matrix is read row by row.
 So the node adds its gradient to that place of the sum itself, and gives none. What an observer, a hook or anomaly mode
 would see of it does not exist then, so that with any of these, and wherever the sum is recorded, the zeros are made.
-(The sums are the same but for the sign of a zero: one that nothing is added to keeps it.) The sum of a leaf is its `.grad`, or what waits for its accumulator in a run that was asked for it.
+(The sums are the same but for the sign of a zero: one that nothing is added to keeps it.) The sum of a leaf is its
+`.grad`, or what waits for its accumulator in a run that was asked for it.
 """
+
 from cpython.ref cimport PyObject
 
 from gradsmith.runtime.arrays.functions.view_index cimport add_at

@@ -12,7 +12,9 @@ from libc.stdint cimport int64_t, uint32_t
 
 from gradsmith.runtime.arrays.array cimport default_type, is_meta
 from gradsmith.runtime.arrays.functions.draws.bits cimport normal_from_streams, even_from_streams
-from gradsmith.runtime.arrays.functions.draws.words cimport BERNOULLI, can_be_drawn_into, Distribution, move, POISSON, words_of
+from gradsmith.runtime.arrays.functions.draws.words cimport (
+    BERNOULLI, can_be_drawn_into, Distribution, move, POISSON, words_of,
+)
 from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase
 from gradsmith.runtime.tensors.factories.quick cimport is_flag, made, made_like, type_of
 from gradsmith.runtime.tensors.factories.sources cimport is_source, source_of
