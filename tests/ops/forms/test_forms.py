@@ -11,6 +11,7 @@ import gradsmith as gs
 from gradsmith import in_place
 from gradsmith.autograd import grad
 from gradsmith.codegen.spec.names import namespace_of
+from gradsmith.compat.torch import layers
 from gradsmith.verify.calls import call, call_function, call_method, call_property, function_of, outputs_of
 from gradsmith.verify.samples import Case, as_tensors, at, key_of
 from gradsmith.verify.seeds import seeded
@@ -79,7 +80,7 @@ def is_public(row):
 def test_what_is_exported(row):
     of_all_overloads = {form for other in CALLABLE if other.base == row.base for form in other.forms}
     for name in (name for name in (row.base, *row.aliases) if not namespace_of(name)):  # see test_namespaces.py
-        assert (name in gs.__all__) == (is_public(row) or name in in_place.__all__)
+        assert (name in gs.__all__) == (is_public(row) or name in in_place.__all__ or name in layers.__all__)
         assert hasattr(gs.Tensor, name) == bool({"method", "property"} & of_all_overloads)
         is_an_op = any(name + "_copy" == other.base and is_public(other) for other in CALLABLE)
         is_a_copy = "copy" in row.forms or is_an_op or name == "view_as_complex"  # whose copy is a plain function
