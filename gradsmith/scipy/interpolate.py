@@ -1,6 +1,7 @@
 """SciPy's interpolation for tensors: ``gradsmith.scipy.interpolate``.
 
-What is interpolated is differentiable by where it is evaluated, and by the places and the values of the given points.
+Interpolants are differentiable with respect to the evaluation points, and to the coordinates and values of the data
+points.
 """
 
 from __future__ import annotations

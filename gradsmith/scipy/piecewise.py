@@ -1,7 +1,7 @@
-"""Functions that are given piece by piece: polynomials between breakpoints, of `gradsmith.scipy.interpolate`.
+"""Piecewise polynomials, for `gradsmith.scipy.interpolate`.
 
-Which piece a place belongs to is read off the values and has no derivative; everything else is computed by ops. So the
-functions are differentiable by where they are evaluated, by the places of the given points, and by their values.
+The search for the interval that contains a point has no derivative; everything else is computed by ops, so the
+functions are differentiable with respect to the evaluation points, the breakpoints and the values.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class PiecewisePolynomial:
     x : Tensor, shape (n,)
         Breakpoints, ascending.
     extrapolate : bool or "periodic"
-        Whether the first and the last polynomial go on beyond the breakpoints, where there is NaN otherwise.
+        Whether to evaluate the first and last polynomials beyond the breakpoints; otherwise the result there is NaN.
     axis : int
-        Where in the result the dimensions of the places come.
+        The axis of the values along which they are interpolated.
     """
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = True, axis: int = 0) -> None:

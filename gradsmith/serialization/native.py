@@ -1,7 +1,8 @@
 """The format of our own: an archive of arrays (.npz) with the tree that they belong to.
 
-`numpy.load` reads its arrays; the tree is the member ``tree.json``, see Note [Trees as JSON]. What no tree can hold,
-such as a module, is the member ``object.pkl``; then the tree is the list of its tensors, see objects.py.
+`numpy.load` reads its arrays; the tree is the member ``tree.json``, see Note [Trees as JSON]. Any other
+object, such as a module, is pickled as the member ``object.pkl``; the tree is then the list of its tensors, see
+objects.py.
 """
 
 from __future__ import annotations

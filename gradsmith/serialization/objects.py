@@ -1,7 +1,7 @@
-"""Whole objects, such as modules: a pickle, with their tensors beside it.
+"""Whole objects, such as modules: a pickle, with their tensors stored separately.
 
-Reading a pickle runs code, so it is read only where ``load(..., weights_only=False)`` asks for it. The tensors of the
-object are a tree of the format of ours, in which what shares memory shares it still.
+Loading a pickle can run arbitrary code, so it is loaded only by ``load(..., weights_only=False)``. The tensors of the
+object are saved as a list in our own format, which preserves shared memory.
 """
 
 from __future__ import annotations

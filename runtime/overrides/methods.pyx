@@ -83,7 +83,7 @@ cdef class OverridableReflected(OverridableOperator):
     ----------
     name : str
     method : callable
-        What overrides are given if the left operand is no tensor.
+        The function passed to overrides when the left operand is not a tensor.
     tensor : type
         The class of tensors.
     of_left : callable

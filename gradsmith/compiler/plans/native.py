@@ -18,9 +18,8 @@ Array = np.ndarray[Any, Any]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 MOST_IN_BLOCK = 1 << 14  # elements of a result; a larger one is worth threads
-MOST_PLACED = (
-    1 << 24
-)  # the same of a gradient of a part: in a room that is there it takes half of what a new array takes
+# The same of the gradient of a part: added to an array that exists, it takes half of what a new array would.
+MOST_PLACED = 1 << 24
 SHORT = 16  # elements of a row that is not worth a call, where rows are many
 TILE = 1 << 10  # elements of such a one that fused steps do at a time
 MOST_TERMS = 1 << 18  # of a product of matrices, m * k * n

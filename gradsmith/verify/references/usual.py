@@ -35,8 +35,8 @@ _NUMPY_ARGUMENTS = {
 def usual_reference(row: OpRow, functions: Collection[str]) -> str:
     """``np.tanh(self)``, or "" when nothing of the entry says what to compare with.
 
-    In this order: what the op's name says; the ufunc whose inner loop the op uses; the formula, computed by NumPy. The
-    last two are the entry's own words: they show that these are what is computed, and not that they are what is meant.
+    In this order: a function with the op's name; the ufunc whose inner loop the op uses; the formula, evaluated by
+    NumPy. The last two are taken from the forward itself: they check the compiled code, but not the forward.
     """
     kind, _, text = row.forward.partition("(")
     text = text.removesuffix(")")

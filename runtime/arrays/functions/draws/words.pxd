@@ -5,14 +5,16 @@ cdef extern from "numpy/random/bitgen.h":
     ctypedef struct bitgen_t:
         pass
 
-ctypedef enum Distribution:
-    EVEN_BETWEEN                # start, range
-    NORMAL_AROUND               # mean, deviation
-    EXPONENTIAL                 # rate
-    CAUCHY                      # median, width
-    GEOMETRIC                   # probability
-    POISSON                     # of a rate for each element
-    BERNOULLI                   # of a probability for each element
+cdef extern from "runtime/arrays/functions/draws/words_kernels.h":
+    ctypedef enum Distribution "gs_distribution":
+        EVEN_BETWEEN "GS_EVEN_BETWEEN"
+        NORMAL_AROUND "GS_NORMAL_AROUND"
+        EXPONENTIAL "GS_EXPONENTIAL"
+        CAUCHY "GS_CAUCHY"
+        GEOMETRIC "GS_GEOMETRIC"
+        POISSON "GS_POISSON"
+        BERNOULLI "GS_BERNOULLI"
+
 
 cdef class Words:
     cdef bitgen_t *source

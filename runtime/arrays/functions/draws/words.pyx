@@ -20,26 +20,14 @@ cdef extern from "runtime/arrays/functions/draws/words_kernels.h" nogil:
     void gs_words_int32(bitgen_t *source, uint32_t last, int32_t low, int32_t *out, cnp.npy_intp n)
     void gs_words_int64(bitgen_t *source, uint32_t last, int64_t low, int64_t *out, cnp.npy_intp n)
     void gs_words_permutation(bitgen_t *source, int64_t *out, cnp.npy_intp n)
-    void gs_words_even_between_float(bitgen_t *source, double start, double range, float *out, cnp.npy_intp n)
-    void gs_words_even_between_double(bitgen_t *source, double start, double range, double *out, cnp.npy_intp n)
-    void gs_words_normal_around_float(bitgen_t *source, double mean, double deviation, float *out, cnp.npy_intp n)
-    void gs_words_normal_around_double(bitgen_t *source, double mean, double deviation, double *out, cnp.npy_intp n)
-    void gs_words_exponential_float(bitgen_t *source, double rate, float *out, cnp.npy_intp n)
-    void gs_words_exponential_double(bitgen_t *source, double rate, double *out, cnp.npy_intp n)
-    void gs_words_cauchy_float(bitgen_t *source, double median, double width, float *out, cnp.npy_intp n)
-    void gs_words_cauchy_double(bitgen_t *source, double median, double width, double *out, cnp.npy_intp n)
-    void gs_words_even_counts_float(
-        bitgen_t *source, double unused, uint32_t last, int64_t low, float *out, cnp.npy_intp n)
-    void gs_words_even_counts_double(
-        bitgen_t *source, double unused, uint32_t last, int64_t low, double *out, cnp.npy_intp n)
-    void gs_words_geometric_float(
-        bitgen_t *source, double p, uint32_t unused, int64_t none, float *out, cnp.npy_intp n)
-    void gs_words_geometric_double(
-        bitgen_t *source, double p, uint32_t unused, int64_t none, double *out, cnp.npy_intp n)
-    void gs_words_poisson_float(bitgen_t *source, const float *rate, float *out, cnp.npy_intp n)
-    void gs_words_poisson_double(bitgen_t *source, const double *rate, double *out, cnp.npy_intp n)
-    void gs_words_bernoulli_float(bitgen_t *source, const float *chance, float *out, cnp.npy_intp n)
-    void gs_words_bernoulli_double(bitgen_t *source, const double *chance, double *out, cnp.npy_intp n)
+    void gs_words_even_counts_float(bitgen_t *source, uint32_t last, int64_t low, float *out, cnp.npy_intp n)
+    void gs_words_even_counts_double(bitgen_t *source, uint32_t last, int64_t low, double *out, cnp.npy_intp n)
+    void gs_words_distribution_float(
+        Distribution which, bitgen_t *source, double first, double second, const float *each, float *out,
+        cnp.npy_intp n)
+    void gs_words_distribution_double(
+        Distribution which, bitgen_t *source, double first, double second, const double *each, double *out,
+        cnp.npy_intp n)
     ctypedef struct Parameter "gs_parameter":
         const void *each
         double number
@@ -166,9 +154,9 @@ cdef void write(
     elif kind == INT64:
         gs_words_int64(source, last, low, <int64_t *>out, n)
     elif kind == COUNTS_FLOAT:
-        gs_words_even_counts_float(source, 0, last, low, <float *>out, n)
+        gs_words_even_counts_float(source, last, low, <float *>out, n)
     elif kind == COUNTS_DOUBLE:
-        gs_words_even_counts_double(source, 0, last, low, <double *>out, n)
+        gs_words_even_counts_double(source, last, low, <double *>out, n)
     else:
         gs_words_permutation(source, <int64_t *>out, n)
 
@@ -178,47 +166,9 @@ cdef void write_distribution(
     cnp.npy_intp n,
 ) noexcept nogil:
     if is_float:
-        write_floats(which, source, first, second, <const float *>each, <float *>out, n)
+        gs_words_distribution_float(which, source, first, second, <const float *>each, <float *>out, n)
     else:
-        write_doubles(which, source, first, second, <const double *>each, <double *>out, n)
-
-
-cdef void write_floats(
-    Distribution which, bitgen_t *source, double first, double second, const float *each, float *out, cnp.npy_intp n
-) noexcept nogil:
-    if which == EVEN_BETWEEN:
-        gs_words_even_between_float(source, first, second, out, n)
-    elif which == NORMAL_AROUND:
-        gs_words_normal_around_float(source, first, second, out, n)
-    elif which == EXPONENTIAL:
-        gs_words_exponential_float(source, first, out, n)
-    elif which == CAUCHY:
-        gs_words_cauchy_float(source, first, second, out, n)
-    elif which == GEOMETRIC:
-        gs_words_geometric_float(source, first, 0, 0, out, n)
-    elif which == POISSON:
-        gs_words_poisson_float(source, each, out, n)
-    else:
-        gs_words_bernoulli_float(source, each, out, n)
-
-
-cdef void write_doubles(
-    Distribution which, bitgen_t *source, double first, double second, const double *each, double *out, cnp.npy_intp n
-) noexcept nogil:
-    if which == EVEN_BETWEEN:
-        gs_words_even_between_double(source, first, second, out, n)
-    elif which == NORMAL_AROUND:
-        gs_words_normal_around_double(source, first, second, out, n)
-    elif which == EXPONENTIAL:
-        gs_words_exponential_double(source, first, out, n)
-    elif which == CAUCHY:
-        gs_words_cauchy_double(source, first, second, out, n)
-    elif which == GEOMETRIC:
-        gs_words_geometric_double(source, first, 0, 0, out, n)
-    elif which == POISSON:
-        gs_words_poisson_double(source, each, out, n)
-    else:
-        gs_words_bernoulli_double(source, each, out, n)
+        gs_words_distribution_double(which, source, first, second, <const double *>each, <double *>out, n)
 
 
 cdef bint can_be_drawn_into(cnp.ndarray out) noexcept:

@@ -283,33 +283,6 @@ in_float(draw draw, bitgen_t *source, double first, double second, float *out, n
     }
 }
 
-#define IN_BOTH(name, draw, one, other)                                                                      \
-    void gs_words_##name##_float(bitgen_t *source, double one, double other, float *out, npy_intp n)         \
-    {                                                                                                        \
-        in_float(draw, source, one, other, out, n);                                                          \
-    }                                                                                                        \
-                                                                                                             \
-    void gs_words_##name##_double(bitgen_t *source, double one, double other, double *out, npy_intp n)       \
-    {                                                                                                        \
-        in_double(draw, source, one, other, out, n);                                                         \
-    }
-
-IN_BOTH(even_between, even_between, start, range)
-IN_BOTH(normal_around, normal_around, mean, deviation)
-IN_BOTH(cauchy, cauchy, median, width)
-
-void
-gs_words_exponential_float(bitgen_t *source, double rate, float *out, npy_intp n)
-{
-    in_float(exponential, source, rate, 0, out, n);
-}
-
-void
-gs_words_exponential_double(bitgen_t *source, double rate, double *out, npy_intp n)
-{
-    in_double(exponential, source, rate, 0, out, n);
-}
-
 /* NumPy computes in double precision where a number of it takes part. A sum or product of two numbers of single precision
  * is the same when it is rounded out of double precision. */
 #define MOVE(name, real)                                                                         \
@@ -349,50 +322,77 @@ geometric_counts(bitgen_t *source, double p, uint32_t last GS_UNUSED, int64_t lo
     }
 }
 
-#define COUNTS(name, draw, real)                                                                     \
-    void                                                                                             \
-    name(bitgen_t *source, double p, uint32_t last, int64_t low, real *out, npy_intp n)              \
+typedef void (*count)(bitgen_t *source, double p, uint32_t last, int64_t low, int64_t *out, int n);
+
+#define COUNTS(real)                                                                                 \
+    static void                                                                                      \
+    counts_##real(count draw, bitgen_t *source, double p, uint32_t last, int64_t low, real *out, npy_intp n) \
     {                                                                                                \
         int64_t chunk[CHUNK];                                                                        \
         for (npy_intp i = 0; i < n; i += CHUNK) {                                                    \
-            int count = n - i < CHUNK ? (int)(n - i) : CHUNK;                                        \
-            draw(source, p, last, low, chunk, count);                                                \
-            for (int k = 0; k < count; k++) {                                                        \
+            int few = n - i < CHUNK ? (int)(n - i) : CHUNK;                                          \
+            draw(source, p, last, low, chunk, few);                                                  \
+            for (int k = 0; k < few; k++) {                                                          \
                 out[i + k] = (real)chunk[k];                                                         \
             }                                                                                        \
-        }                                                                                            \
-    }
-
-COUNTS(gs_words_even_counts_float, even_counts, float)
-COUNTS(gs_words_even_counts_double, even_counts, double)
-COUNTS(gs_words_geometric_float, geometric_counts, float)
-COUNTS(gs_words_geometric_double, geometric_counts, double)
-
-/* ---- of a parameter for each element */
-
-#define OF_EACH(real, suffix)                                                                        \
-    void                                                                                             \
-    gs_words_poisson_##suffix(bitgen_t *source, const real *rate, real *out, npy_intp n)             \
-    {                                                                                                \
-        for (npy_intp i = 0; i < n; i++) {                                                           \
-            out[i] = (real)random_poisson(source, rate[i]);                                          \
         }                                                                                            \
     }                                                                                                \
                                                                                                      \
     void                                                                                             \
-    gs_words_bernoulli_##suffix(bitgen_t *source, const real *chance, real *out, npy_intp n)         \
+    gs_words_even_counts_##real(bitgen_t *source, uint32_t last, int64_t low, real *out, npy_intp n) \
     {                                                                                                \
-        for (npy_intp i = 0; i < n; i++) {                                                           \
-            out[i] = source->next_double(source->state) < chance[i];                                 \
-        }                                                                                            \
+        counts_##real(even_counts, source, 0, last, low, out, n);                                    \
     }
 
-OF_EACH(float, float)
-OF_EACH(double, double)
+COUNTS(float)
+COUNTS(double)
+
+/* ---- of a parameter for each element */
+
+#define OF_EACH(real)                                                             \
+    static void                                                                   \
+    poisson_##real(bitgen_t *source, const real *rate, real *out, npy_intp n)     \
+    {                                                                             \
+        for (npy_intp i = 0; i < n; i++) {                                        \
+            out[i] = (real)random_poisson(source, rate[i]);                       \
+        }                                                                         \
+    }                                                                             \
+                                                                                  \
+    static void                                                                   \
+    bernoulli_##real(bitgen_t *source, const real *chance, real *out, npy_intp n) \
+    {                                                                             \
+        for (npy_intp i = 0; i < n; i++) {                                        \
+            out[i] = source->next_double(source->state) < chance[i];              \
+        }                                                                         \
+    }
+
+OF_EACH(float)
+OF_EACH(double)
+
+/* ---- all of them */
+
+#define DISTRIBUTION(real)                                                                                     \
+    void                                                                                                       \
+    gs_words_distribution_##real(gs_distribution which, bitgen_t *source, double first, double second,         \
+                                 const real *each, real *out, npy_intp n)                                      \
+    {                                                                                                          \
+        switch (which) {                                                                                       \
+        case GS_EVEN_BETWEEN: in_##real(even_between, source, first, second, out, n); break;                   \
+        case GS_NORMAL_AROUND: in_##real(normal_around, source, first, second, out, n); break;                 \
+        case GS_EXPONENTIAL: in_##real(exponential, source, first, second, out, n); break;                     \
+        case GS_CAUCHY: in_##real(cauchy, source, first, second, out, n); break;                               \
+        case GS_GEOMETRIC: counts_##real(geometric_counts, source, first, 0, 0, out, n); break;                \
+        case GS_POISSON: poisson_##real(source, each, out, n); break;                                          \
+        case GS_BERNOULLI: bernoulli_##real(source, each, out, n); break;                                      \
+        }                                                                                                      \
+    }
+
+DISTRIBUTION(float)
+DISTRIBUTION(double)
 
 /* ---- the tables */
 
-/* Where the repeated word does not do, a word follows that does, and numbers between 0 and 1 with which every search ends. */
+/* Where the repeated word does not do, a word follows that does, and numbers with which every search ends. */
 typedef struct {
     int count;
 } answers;

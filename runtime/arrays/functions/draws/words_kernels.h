@@ -19,27 +19,26 @@ void gs_words_int64(bitgen_t *source, uint32_t last, int64_t low, int64_t *out, 
 /* The numbers from 0 to n - 1, fewer than 2^32, in random order. */
 void gs_words_permutation(bitgen_t *source, int64_t *out, npy_intp n);
 
+/* Integers from `low` to `low` + `last`, included. */
+void gs_words_even_counts_float(bitgen_t *source, uint32_t last, int64_t low, float *out, npy_intp n);
+void gs_words_even_counts_double(bitgen_t *source, uint32_t last, int64_t low, double *out, npy_intp n);
+
+/* With the meaning of `first` and `second`; the last two have a parameter for each element instead. */
+typedef enum {
+    GS_EVEN_BETWEEN,  /* start, range */
+    GS_NORMAL_AROUND, /* mean, deviation */
+    GS_EXPONENTIAL,   /* rate */
+    GS_CAUCHY,        /* median, width */
+    GS_GEOMETRIC,     /* probability; how many trials it takes until one succeeds */
+    GS_POISSON,       /* rates */
+    GS_BERNOULLI,     /* probabilities */
+} gs_distribution;
+
 /* Numbers of single precision are those of double precision, rounded once. */
-void gs_words_even_between_float(bitgen_t *source, double start, double range, float *out, npy_intp n);
-void gs_words_even_between_double(bitgen_t *source, double start, double range, double *out, npy_intp n);
-void gs_words_normal_around_float(bitgen_t *source, double mean, double deviation, float *out, npy_intp n);
-void gs_words_normal_around_double(bitgen_t *source, double mean, double deviation, double *out, npy_intp n);
-void gs_words_exponential_float(bitgen_t *source, double rate, float *out, npy_intp n);
-void gs_words_exponential_double(bitgen_t *source, double rate, double *out, npy_intp n);
-void gs_words_cauchy_float(bitgen_t *source, double median, double width, float *out, npy_intp n);
-void gs_words_cauchy_double(bitgen_t *source, double median, double width, double *out, npy_intp n);
-
-/* Integers from `low` to `low` + `last`, included; and how many trials it takes until one succeeds with probability `p`. */
-void gs_words_even_counts_float(bitgen_t *source, double unused, uint32_t last, int64_t low, float *out, npy_intp n);
-void gs_words_even_counts_double(bitgen_t *source, double unused, uint32_t last, int64_t low, double *out, npy_intp n);
-void gs_words_geometric_float(bitgen_t *source, double p, uint32_t unused, int64_t none, float *out, npy_intp n);
-void gs_words_geometric_double(bitgen_t *source, double p, uint32_t unused, int64_t none, double *out, npy_intp n);
-
-/* Of a parameter for each element: counts of events, and ones with a probability. */
-void gs_words_poisson_float(bitgen_t *source, const float *rate, float *out, npy_intp n);
-void gs_words_poisson_double(bitgen_t *source, const double *rate, double *out, npy_intp n);
-void gs_words_bernoulli_float(bitgen_t *source, const float *chance, float *out, npy_intp n);
-void gs_words_bernoulli_double(bitgen_t *source, const double *chance, double *out, npy_intp n);
+void gs_words_distribution_float(gs_distribution which, bitgen_t *source, double first, double second, const float *each,
+                                 float *out, npy_intp n);
+void gs_words_distribution_double(gs_distribution which, bitgen_t *source, double first, double second, const double *each,
+                                  double *out, npy_intp n);
 
 /* Means and deviations: one number for all, or one for each element (where `each` is not NULL, of the elements' type). */
 typedef struct {
