@@ -69,6 +69,7 @@ from gradsmith.runtime.engine.leaf_delivery cimport (
     send_undefined_to_leaf,
 )
 from gradsmith.runtime.engine.ready_queue cimport ReadyQueue, pop
+from gradsmith.runtime.engine.thread_modes cimport note_modes, settle_modes
 from gradsmith.runtime.engine.zero_gradients cimport keep_zeros, nan_safe_enabled, zeros_of
 from gradsmith.runtime.graph.input_metadata cimport DeviceNumber, device_of_array, fits
 from gradsmith.runtime.graph.node cimport Edge, LEAF_EDGE, NODE_CUSTOM, NODE_LEAF, Node, metadata_of
@@ -108,6 +109,7 @@ cdef int run(GraphTask task, list grads, bint create_graph) except -1:
         task.thread_depth = 0
         run_on_helper(run_here, (task, grads, create_graph, current_observer()), cancel)
         return 0
+    note_modes(task, create_graph)
     cdef bint previous = swap_grad_mode(create_graph)
     cdef PyObject *outer = swap_current_task(<PyObject *>task)
     try:
@@ -118,6 +120,7 @@ cdef int run(GraphTask task, list grads, bint create_graph) except -1:
     finally:
         abandon(task)
         swap_current_task(outer)
+        settle_modes(task)
         swap_grad_mode(previous)
     return 0
 
@@ -277,13 +280,16 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
     cdef Node n = <Node>node
     cdef PyObject **grads = slots_for(n.n_outputs, inline_grads)
     cdef PyObject **results = slots_for(n.n_edges, inline_results)
+    cdef bint is_sent_on
     task.node = node
     try:
         if grads == NULL or results == NULL:
             drop_buffers(task, node)
             raise MemoryError()
         if n.meta is not None or n.flags & NODE_LEAF:
-            if not evaluate_observed(task, n, grads, results):
+            is_sent_on = evaluate_observed(task, n, grads, results)
+            settle_modes(task)
+            if not is_sent_on:
                 return 0
         else:
             take_buffers(task, node, grads)
@@ -371,6 +377,8 @@ cdef inline int apply(GraphTask task, Node n, PyObject **grads, PyObject **resul
         return 0
     n.set_retained(task.keep_graph)
     n.apply(grads, results)
+    if n.flags & NODE_CUSTOM:
+        settle_modes(task)
     return 0
 
 

@@ -36,6 +36,10 @@ cdef class GraphTask:
     cdef bint checked               # anomaly mode was on when the run began
     cdef bint watched               # that, or the thread had an observer
     cdef bint cancelled             # the thread that waits for this run was interrupted
+    cdef bint create_graph          # the run is recorded
+    cdef bint inference             # the thread's modes when the run began, see thread_modes.pyx
+    cdef int save_mode
+    cdef object default_hooks       # None without any
     cdef int depth                  # runs around this one
     cdef int thread_depth           # those of them that are in the same thread
     cdef PyObject *node             # borrowed: the node that runs, NULL while none does

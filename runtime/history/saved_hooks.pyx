@@ -45,7 +45,7 @@ from gradsmith.runtime.graph.tensor cimport (
 )
 from gradsmith.runtime.history.history cimport requires_grad, set_grad_fn
 from gradsmith.runtime.history.view cimport current_grad_fn, share_version
-from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
 from gradsmith.runtime.switches.upcalls cimport c_upcalls, packer, unpacker
 
 import threading
@@ -191,7 +191,7 @@ cdef TensorBase unpack_packed(Node node, object kept):
         packed.tangents = keep_tangents(packed.output)
     value = packed.value
     for hook in packed.unpack_hooks:
-        value = hook(value)
+        value = call_hook(hook, value)
         if not is_tensor(value):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
@@ -206,6 +206,15 @@ cdef TensorBase unpack_packed(Node node, object kept):
     if packed.tangents is not None:
         restore_tangents(result, packed.tangents)
     return result
+
+
+cdef object call_hook(object hook, object value):
+    """What the hook gives; whether gradients are recorded is not its to change."""
+    cdef bint previous = swap_grad_mode(grad_enabled())
+    try:
+        return hook(value)
+    finally:
+        swap_grad_mode(previous)
 
 
 cdef void settle_packed(object kept, PyObject *t) noexcept:

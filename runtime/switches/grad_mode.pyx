@@ -60,6 +60,11 @@ cdef bint swap_inference_mode(bint enabled) noexcept:
     return previous
 
 
+def put_inference_mode(bint enabled):
+    """Switch inference mode of this thread on or off, without a block."""
+    swap_inference_mode(enabled)
+
+
 def is_inference_mode_enabled():
     """True when tensors made in this thread are inference tensors."""
     return gs_inference_mode != 0
@@ -70,7 +75,7 @@ def is_grad_enabled():
     return gs_asked_grad_mode != 0
 
 
-register_switch(is_inference_mode_enabled, swap_inference_mode)
+register_switch(is_inference_mode_enabled, put_inference_mode)
 register_switch(is_grad_enabled, swap_grad_mode)
 
 
