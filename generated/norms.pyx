@@ -10,7 +10,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
-from gradsmith.generated.comparison cimport op_isnan
+from gradsmith.generated.comparison cimport op_isnan, op_logical_and_tensor, op_logical_not
 from gradsmith.generated.decompositions cimport op_hermitian_part, op_inverse_or_nan, op_linalg_svdvals
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.extremes cimport op_amax, op_amin
@@ -22,6 +22,7 @@ from gradsmith.generated.scatter cimport op_masked_fill_scalar
 from gradsmith.generated.shape cimport op_movedim, op_reshape, op_squeeze_dim
 from gradsmith.generated.solvers cimport op_pseudo_inverse
 from gradsmith.generated.statistics cimport op_p_norm
+from gradsmith.generated.unary cimport op_reciprocal
 
 import numpy as np
 
@@ -60,8 +61,8 @@ def linalg_vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None, out
     keepdims : bool, optional
     out : Tensor, optional
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("linalg.vector_norm", out, input)
+    if out is not None:
+        dtype = dtype_of_out("linalg.vector_norm", out, input, dtype)
     return give_out("linalg.vector_norm", out, call_linalg_vector_norm(input, ord, dim, keepdim, dtype))
 
 
@@ -145,8 +146,8 @@ def linalg_matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=N
     keepdims : bool, optional
     out : Tensor, optional
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("linalg.matrix_norm", out, input)
+    if out is not None:
+        dtype = dtype_of_out("linalg.matrix_norm", out, input, dtype)
     return give_out("linalg.matrix_norm", out, call_linalg_matrix_norm(input, ord, dim, keepdim, dtype))
 
 
@@ -185,8 +186,8 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
     keepdims : bool, optional
     out : Tensor, optional
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("linalg.norm", out, input)
+    if out is not None:
+        dtype = dtype_of_out("linalg.norm", out, input, dtype)
     return give_out("linalg.norm", out, call_linalg_norm(input, ord, dim, keepdim, dtype))
 
 
@@ -208,13 +209,36 @@ cdef TensorBase op_linalg_cond(TensorBase self, object p):
             op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
             op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
         )
-    ) if matrix_order(p) == "-2" else op_mul_tensor(
-        op_masked_fill_scalar(
-            op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None),
-            op_isnan(op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None)),
-            float("inf"),
+    ) if matrix_order(p) == "-2" else op_masked_fill_scalar(
+        op_mul_tensor(
+            op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None),
+            op_sum_dim(op_reciprocal(op_linalg_svdvals(self, None)), (-1,), False, None),
         ),
-        op_linalg_matrix_norm(self, p, (-2, -1), False, None),
+        op_logical_and_tensor(
+            op_isnan(
+                op_mul_tensor(
+                    op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None),
+                    op_sum_dim(op_reciprocal(op_linalg_svdvals(self, None)), (-1,), False, None),
+                ),
+            ),
+            op_logical_not(op_isnan(op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None))),
+        ),
+        float("inf"),
+    ) if matrix_order(p) == "nuc" else op_masked_fill_scalar(
+        op_mul_tensor(
+            op_linalg_matrix_norm(self, p, (-2, -1), False, None),
+            op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None),
+        ),
+        op_logical_and_tensor(
+            op_isnan(
+                op_mul_tensor(
+                    op_linalg_matrix_norm(self, p, (-2, -1), False, None),
+                    op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None),
+                ),
+            ),
+            op_logical_not(op_isnan(op_linalg_matrix_norm(self, p, (-2, -1), False, None))),
+        ),
+        float("inf"),
     )
     return ended_composite(depth, result)
 

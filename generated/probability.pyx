@@ -166,8 +166,8 @@ def softmax(input, dim, dtype=None, *, out=None):
         input: softmax_backward(grad, result, dim)
         result: softmax_backward(to(real(self_t), result.dtype), result, dim)
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("softmax", out, input)
+    if out is not None:
+        dtype = dtype_of_out("softmax", out, input, dtype)
     return give_out("softmax", out, call_softmax(input, dim, dtype))
 
 special_softmax = softmax
@@ -369,8 +369,8 @@ def log_softmax(input, dim, dtype=None, *, out=None):
         input: log_softmax_backward(grad, result, dim)
         result: to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("log_softmax", out, input)
+    if out is not None:
+        dtype = dtype_of_out("log_softmax", out, input, dtype)
     return give_out("log_softmax", out, call_log_softmax(input, dim, dtype))
 
 special_log_softmax = log_softmax

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_dim, as_dim_or_none, as_dim_tuple, as_input, as_int, as_int_or_none, as_int_tuple,
-    as_tensor_operand, as_tuple, as_view, BatchRule, begin_op, begin_replaceable_op, by_values, carry_tangents,
-    connect_1, copy_of, ended, ended_composite, give_out, gradient, has_tangent_1, INT_ITEMS, IS_VIEW, ndim_of, no_loop,
-    Node, numel_of, Overloads, replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    watching, wrap, write_out_docstrings,
+    along_slices, array_of, as_dim, as_dim_or_none, as_dim_tuple, as_dim_tuple_or_none, as_input, as_int,
+    as_int_or_none, as_int_tuple, as_tensor_operand, as_tuple, as_view, BatchRule, begin_op, begin_replaceable_op,
+    by_values, carry_tangents, connect_1, copy_of, ended, ended_composite, give_out, gradient, has_tangent_1, INT_ITEMS,
+    IS_VIEW, ndim_of, no_loop, Node, numel_of, Overloads, replayed_arrays, replayed_tensor, replays, requires_grad_1,
+    save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.arrangement cimport (
@@ -25,29 +25,31 @@ import numpy as np
 from gradsmith.runtime.calls.overloads import Overload
 
 
-# ---- roll(Tensor self, int[] shifts, dim[] dims=()) -> Tensor
+# ---- roll(Tensor self, int[] shifts, dim[]? dims=None) -> Tensor
 
 cdef TensorBase op_roll(TensorBase self, object shifts, object dims):
     cdef int depth = begin_op("roll", (self, shifts, dims), NULL) if watching else 0
-    cdef TensorBase result = op_roll_along(self, shifts, dims) if len(dims) > 0 else op_reshape(
+    cdef TensorBase result = op_roll_along(self, shifts, dims) if dims is not None and len(dims) > 0 else op_reshape(
         op_roll_along(op_reshape(self, (-1,)), shifts, (0,)), shape_of(self)
     )
     return ended_composite(depth, result)
 
 def call_roll(self, shifts, dims):
     return op_roll(
-        as_input(self, "roll"), as_int_tuple(shifts, "roll", "shifts", 2), as_dim_tuple(dims, "roll", "dims", 3, self)
+        as_input(self, "roll"),
+        as_int_tuple(shifts, "roll", "shifts", 2),
+        as_dim_tuple_or_none(dims, "roll", "dims", 3, self),
     )
 
-def roll(input, shifts, dims=()):
+def roll(input, shifts, dims=None):
     """Copy in which elements are moved along dimensions, those from the end to the front.
 
-    ``roll(Tensor self, int[] shifts, dim[] dims=()) -> Tensor``
+    ``roll(Tensor self, int[] shifts, dim[]? dims=None) -> Tensor``
 
     Parameters:
     input : Tensor
     shifts : int or sequence of int
-    dims : int or sequence of int, default ()
+    dims : int or sequence of int, optional
     """
     return call_roll(input, shifts, dims)
 

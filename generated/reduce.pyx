@@ -170,8 +170,8 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
             input: restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)
             result: auto_linear
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("sum", out, input)
+    if out is not None:
+        dtype = dtype_of_out("sum", out, input, dtype)
     if dim is not None or keepdim is not False:
         return give_out("sum", out, call_sum_dim(input, dim, keepdim, dtype))
     return give_out("sum", out, call_sum(input, dtype))
@@ -315,8 +315,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
             input: (restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)
             result: auto_linear
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("mean", out, input)
+    if out is not None:
+        dtype = dtype_of_out("mean", out, input, dtype)
     if dim is not None or keepdim is not False:
         return give_out("mean", out, call_mean_dim(input, dim, keepdim, dtype))
     return give_out("mean", out, call_mean(input, dtype))
@@ -453,8 +453,8 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
             input: prod_backward_dim(grad, self, result, dim, keepdim)
             result: transposed
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("prod", out, input)
+    if out is not None:
+        dtype = dtype_of_out("prod", out, input, dtype)
     if dim is not None or keepdim is not False:
         return give_out("prod", out, call_prod_dim(input, dim, keepdim, dtype))
     return give_out("prod", out, call_prod(input, dtype))
@@ -950,8 +950,8 @@ def cumsum(input, dim, *, dtype=None, out=None):
         input: cumsum_reversed(grad, dim)
         result: auto_linear
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("cumsum", out, input)
+    if out is not None:
+        dtype = dtype_of_out("cumsum", out, input, dtype)
     return give_out("cumsum", out, call_cumsum(input, dim, dtype))
 
 

@@ -141,8 +141,8 @@ def cumprod(input, dim, *, dtype=None, out=None):
         input: recurrence_reversed(grad, conj(factors(self, result.dtype)), dim) * moved_up(conj(result), dim, 1)
         result: transposed
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("cumprod", out, input)
+    if out is not None:
+        dtype = dtype_of_out("cumprod", out, input, dtype)
     return give_out("cumprod", out, call_cumprod(input, dim, dtype))
 
 

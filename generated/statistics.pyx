@@ -62,8 +62,8 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     keepdims : bool, optional
     out : Tensor, optional
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("nansum", out, input)
+    if out is not None:
+        dtype = dtype_of_out("nansum", out, input, dtype)
     return give_out("nansum", out, call_nansum(input, dim, keepdim, dtype))
 
 
@@ -186,8 +186,8 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     keepdims : bool, optional
     out : Tensor, optional
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("nanmean", out, input)
+    if out is not None:
+        dtype = dtype_of_out("nanmean", out, input, dtype)
     return give_out("nanmean", out, call_nanmean(input, dim, keepdim, dtype))
 
 
@@ -474,8 +474,8 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None, *, out=None):
     keepdims : bool, optional
     out : Tensor, optional
     """
-    if out is not None and dtype is None:
-        dtype = dtype_of_out("norm", out, input)
+    if out is not None:
+        dtype = dtype_of_out("norm", out, input, dtype)
     return give_out("norm", out, call_norm(input, p, dim, keepdim, dtype))
 
 

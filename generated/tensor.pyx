@@ -1624,7 +1624,7 @@ cdef class Tensor(PlainMethods):
         """In-place version of `triu`."""
         return lazy_diagonals.call_triu_(self, diagonal)
 
-    def roll(self, shifts, dims=()):
+    def roll(self, shifts, dims=None):
         """Copy in which elements are moved along dimensions, those from the end to the front."""
         return lazy_rearranging.call_roll(self, shifts, dims)
 

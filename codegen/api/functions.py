@@ -275,8 +275,8 @@ def _lines(body: _Body) -> Iterator[str]:
         yield from (f"{name} = {text}" for name, text in found.items())
         found = {}
     if body.out and any(p.name == "dtype" for p in body.parameters):
-        yield "if out is not None and dtype is None:"
-        yield f'    dtype = dtype_of_out("{body.op}", out, {body.parameters[0].name})'
+        yield "if out is not None:"
+        yield f'    dtype = dtype_of_out("{body.op}", out, {body.parameters[0].name}, dtype)'
     if body.inplace:
         yield "if inplace:"
         yield f"    {_result(body, body.inplace, found)}"

@@ -28,6 +28,8 @@ class profile(Results):
         False records nothing.
     record_shapes, profile_memory, with_stack, with_flops : bool
         What else to keep; see `gradsmith.profiler.profile`.
+    with_modules, use_cpu, use_cuda, use_device, use_kineto, acc_events, experimental_config, custom_trace_id_callback
+        Taken for PyTorch's sake: there is one device, and one way to record it.
 
     Attributes
     ----------
@@ -48,6 +50,14 @@ class profile(Results):
         profile_memory: bool = False,
         with_stack: bool = False,
         with_flops: bool = False,
+        with_modules: bool = False,
+        use_cpu: bool = True,
+        use_cuda: bool = False,
+        use_device: str | None = None,
+        use_kineto: bool = False,
+        acc_events: bool = False,
+        experimental_config: object = None,
+        custom_trace_id_callback: object = None,
     ) -> None:
         self.enabled = enabled
         self.entered = False

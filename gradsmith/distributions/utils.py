@@ -147,7 +147,8 @@ class lazy_property(Generic[Found]):
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return _LazyOfClass(self.wrapped)
-        value = self.wrapped(instance)
+        with enable_grad():  # who reads it later may need its history
+            value = self.wrapped(instance)
         setattr(instance, self.wrapped.__name__, value)
         return value
 

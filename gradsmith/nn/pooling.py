@@ -255,6 +255,9 @@ def _fractional(
         )
     sizes, window = tuple(input.shape[-dims:]), _each(kernel_size, dims)
     output = _fractional_sizes(op, sizes, output_size, output_ratio)
+    if 0 in output:
+        nothing = input.reshape(-1)[:0].reshape(*input.shape[:-dims], *output)
+        return nothing, nothing.detach().long()
     if any(m < 1 or k < 1 or m + k - 1 > n for n, m, k in zip(sizes, output, window, strict=True)):
         raise RuntimeError(
             f"{op}(): {list(output)} windows of size {list(window)} do not fit an input of size {list(sizes)}"

@@ -25,7 +25,14 @@ FORMATS: dict[str, Callable[..., None]] = {"npz": native.write, "safetensors": s
 
 
 def save(
-    obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: Any = None, *, format: str | None = None
+    obj: Any,
+    f: Any,
+    pickle_module: Any = None,
+    pickle_protocol: Any = None,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+    *,
+    format: str | None = None,
 ) -> None:
     """Write tensors to a file, alone or in a tree of dicts, lists and tuples.
 
@@ -47,6 +54,8 @@ def save(
         A file that has been opened must be a binary one.
     pickle_module, pickle_protocol : module and int, optional
         How a whole object is pickled: by Python's pickle, or another module with a ``Pickler``, such as cloudpickle.
+    _use_new_zipfile_serialization, _disable_byteorder_record : bool
+        Taken for PyTorch's sake: there is one format, and it says its byte order.
     format : {None, "npz", "safetensors"}
         By default "safetensors" for a path that ends so, and otherwise "npz".
 

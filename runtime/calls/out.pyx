@@ -20,6 +20,7 @@ from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.arrays.dtypes import as_dtype
 from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.switches import upcalls
 
@@ -105,12 +106,18 @@ cdef int check_without_derivative(str op, object result) except -1:
 cdef dict COMPUTE_IN_OUT = {"sum": "biufc", "prod": "biufc", "cumsum": "biufc", "mean": "fc"}
 
 
-cdef object dtype_of_out(str op, object out, object input):
-    """The dtype in which an op computes without `dtype=`. Inputs that require grad keep theirs: they are refused later."""
+cdef object dtype_of_out(str op, object out, object input, object dtype):
+    """The dtype in which an op computes. Without `dtype=` it is that of `out`; inputs that require grad keep theirs, since
+    they are refused later.
+    """
     if not isinstance(out, TensorBase) or isinstance(input, TensorBase) and requires_grad_1(<TensorBase>input):
-        return None
-    dtype = array_of(<TensorBase>out).dtype
-    return dtype if dtype.kind in COMPUTE_IN_OUT.get(op, "") else None
+        return dtype
+    found = array_of(<TensorBase>out).dtype
+    if dtype is None:
+        return found if found.kind in COMPUTE_IN_OUT.get(op, "") else None
+    if as_dtype(dtype, op) != found:
+        raise RuntimeError(f"{op}(): Expected out tensor to have dtype {as_dtype(dtype, op)}, but got {found} instead")
+    return dtype
 
 
 cdef tuple tensors_of(str op, object out, tuple fields):

@@ -238,5 +238,20 @@ cdef bint is_less(object rank, object columns) except -1:
 
 
 cpdef object scaled_by(object self, object number):
-    """Itself for one, without a copy."""
+    """A term of `addmm` and its like, times `beta` or `alpha`; itself for one, without a copy."""
+    if type(number) is bool or self.dtype.kind in "biu" or type(number) is complex:
+        check_factor(self.dtype, number)
     return self if number == 1 else self * number
+
+
+cdef int check_factor(object dtype, object number) except -1:
+    if isinstance(number, bool) and dtype.kind != "b":
+        raise RuntimeError(f"Boolean beta and alpha are only supported for Boolean results; the tensors are {dtype}")
+    if dtype.kind in "biu" and not isinstance(number, int):
+        raise RuntimeError(
+            f"For integral input tensors, beta and alpha must not be floating point numbers: got {number} for {dtype}; "
+            "convert the tensors with .float()"
+        )
+    if dtype.kind == "f" and isinstance(number, complex):
+        raise RuntimeError(f"For real input tensors, beta and alpha must be real: got {number} for {dtype}")
+    return 0

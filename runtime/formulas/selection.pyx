@@ -7,6 +7,8 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 
 import numpy as np
 
+from gradsmith.runtime.arrays.array import has_no_data
+from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.tensors.factories.creation import zeros
 
 cnp.import_array()
@@ -137,6 +139,7 @@ cdef tuple copied_slices(object self, object dim, object index, object source):
     check_copied(self, source)
     places = along(self, dim, index, "index_copy")
     axis = wrapped(dim, self.ndim)
+    check_from_start(index, axis, self.shape[axis])
     wanted = (*self.shape[:axis], index.numel(), *self.shape[axis + 1:])
     if source.ndim == 0 and wanted == (1,):
         source = source.reshape(1)
@@ -146,3 +149,14 @@ cdef tuple copied_slices(object self, object dim, object index, object source):
             f"{index.numel()} indices along dimension {dim} want {list(wanted)}"
         )
     return places, source
+
+
+cdef int check_from_start(object index, object dim, object size) except -1:
+    """As in PyTorch, `index_copy` counts from the start alone, other than `index_fill`."""
+    cdef cnp.ndarray places = array_behind(index)
+    if has_no_data(places) or cnp.PyArray_SIZE(places) == 0:
+        return 0
+    cdef object least = places.min()
+    if least < 0:
+        raise IndexError(f"index_copy(): index {least} is out of bounds for dimension {dim} with size {size}")
+    return 0

@@ -626,6 +626,8 @@ cdef object lies_in(object tensor, object memory_format):
     from gradsmith.runtime.arrays.memory_format import contiguous_format, format_of, lies_in_order, order_of
 
     found = format_of("is_contiguous", memory_format)
+    if found.ndim is not None and found.ndim != tensor.ndim:
+        return False
     order = order_of("is_contiguous", tensor.ndim, found)
     if found is contiguous_format or is_batched_array((<TensorBase>tensor).array):
         return tensor.is_contiguous()

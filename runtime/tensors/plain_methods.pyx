@@ -349,6 +349,10 @@ cdef class PlainMethods(Variable):
         """Whether another tensor has the same shape."""
         return queries.is_same_size(self, other)
 
+    def is_set_to(self, tensor):
+        """Whether another tensor has the same elements in memory, in the same shape and strides."""
+        return queries.is_set_to(self, tensor)
+
     def equal(self, other):
         """Whether another tensor has the same shape and equal elements."""
         return queries.equal(self, other)

@@ -34,6 +34,16 @@ def is_same_size(input: Any, other: Any) -> bool:
     return _required("is_same_size", input).shape == _required("is_same_size", other, "other", 2).shape  # type: ignore[no-any-return]
 
 
+def is_set_to(input: Any, tensor: Any) -> bool:
+    """Whether two tensors have the same elements in memory, in the same shape and strides."""
+    mine, other = _required("is_set_to", input), _required("is_set_to", tensor, "tensor", 2)
+    if mine.shape != other.shape or mine.stride() != other.stride():
+        return False
+    if mine.is_meta or other.is_meta:
+        return mine is other
+    return bool(mine.data_ptr() == other.data_ptr())
+
+
 def is_nonzero(input: Any) -> bool:
     """Whether the only element of a tensor differs from zero.
 

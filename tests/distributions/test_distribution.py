@@ -462,3 +462,22 @@ except ModuleNotFoundError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "pip install 'gradsmith[scipy]'" in done.stdout, done.stderr
+
+
+def test_a_lazy_property_read_without_recording_has_its_history():
+    class Doubled:
+        scale = gs.ones(2, requires_grad=True)
+
+        @lazy_property
+        def twice(self):
+            return self.scale * 2
+
+    with gs.no_grad():
+        found = Doubled().twice
+    assert found.requires_grad
+
+
+def test_gamma_takes_numbers_as_values():
+    assert dist.Gamma(1.0, 1.0).log_prob(1) == dist.Chi2(2.0).rsample().new_tensor(-1.0)
+    with pytest.raises(ValueError, match="to be within the support"):
+        dist.Gamma(1.0, 1.0).log_prob(-1)

@@ -308,3 +308,11 @@ def test_with_jax():
         ours.add_(1)  # arrays of JAX never change
     del theirs
     assert jax.numpy.from_dlpack(ours * 2).tolist() == [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]
+
+
+@pytest.mark.parametrize("copy", [None, True])
+def test_asarray_of_a_capsule(copy):
+    x = gs.arange(3.0)
+    found = gs.asarray(gs.utils.dlpack.to_dlpack(x), copy=copy)
+    x[0] = 5.0
+    assert found.tolist() == ([0.0, 1.0, 2.0] if copy else [5.0, 1.0, 2.0])

@@ -495,3 +495,9 @@ def test_a_profile_that_is_not_enabled():
     with autograd_profiler.profile(enabled=False) as prof:
         gs.ones(2) * 2
     assert prof.function_events is None
+
+
+def test_pytorchs_options_that_make_no_difference():
+    with gs.autograd.profiler.profile(use_cpu=True, use_kineto=True, use_device=None, with_modules=True) as found:
+        gs.ones(2) + 1
+    assert any(event.key.endswith("add") for event in found.key_averages())

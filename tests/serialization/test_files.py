@@ -545,3 +545,11 @@ def test_the_path_is_in_the_error(tmp_path):
     (tmp_path / "spoiled").write_bytes(b"PK\x03\x04")
     with pytest.raises(CorruptFileError, match=str(tmp_path / "spoiled")):
         gs.load(tmp_path / "spoiled")
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_pytorchs_names_of_formats(is_zip):
+    file = io.BytesIO()
+    gs.save({"x": gs.arange(3)}, file, _use_new_zipfile_serialization=is_zip)
+    file.seek(0)
+    assert gs.load(file)["x"].tolist() == [0, 1, 2]

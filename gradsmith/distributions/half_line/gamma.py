@@ -70,7 +70,7 @@ class Gamma(ExponentialFamily):
         return clamp_min(drawn / self.rate, finfo(drawn.dtype).tiny)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        value = self._checked(value)
+        value = self._checked(as_tensor(value, dtype=self.rate.dtype, device=self.rate.device))
         shape = self.concentration
         return xlogy(shape, self.rate) + xlogy(shape - 1, value) - self.rate * value - lgamma(shape)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime.tensors.factories.random import manual_seed
+from gradsmith.runtime.tensors.factories.random import manual_seed, put_own_generator, seeded_lazily
 from gradsmith.utils.data.worker import Failure, Plan, WorkerInfo, work
 
 PATIENCE = 5.0  # seconds for a worker to end, and between looks at whether the others are there
@@ -28,7 +28,7 @@ class ThreadWorkers:
         for i, tasks in enumerate(self.tasks):
             arguments = plan, WorkerInfo(i, count, seed + i, plan.dataset), f"DataLoader worker thread {i}"
             thread = threading.Thread(
-                target=work, args=(*arguments, tasks.get, self.results.put), name=f"DataLoader-{i}", daemon=True
+                target=_work_in_thread, args=(*arguments, tasks.get, self.results.put), name=f"DataLoader-{i}", daemon=True
             )
             self.threads.append(thread)
             thread.start()
@@ -53,6 +53,12 @@ class ThreadWorkers:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, end - time.monotonic()))
         self.threads = []
+
+
+def _work_in_thread(plan: Plan, info: WorkerInfo, *arguments: Any) -> None:
+    """With random numbers of its own: what the dataset draws depends on no other worker, nor on who is faster."""
+    put_own_generator(seeded_lazily(info.seed))
+    work(plan, info, *arguments)
 
 
 class ProcessWorkers:

@@ -25,6 +25,7 @@ from gradsmith.runtime.arrays.dtypes import (
     number_dtype,
     require_supported,
 )
+from gradsmith.runtime.arrays.memory import is_capsule
 from gradsmith.runtime.arrays.memory_format import expect_strided, format_of, preserve_format
 from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.batching.batch import batched, is_tracing, level_of, physical, trace_of_thread
@@ -153,7 +154,7 @@ def asarray(
 
     Parameters
     ----------
-    obj : Tensor, array, number, or nested sequence of numbers
+    obj : Tensor, array, number, nested sequence of numbers, or DLPack capsule
     dtype, device : optional
         By default those of `obj`.
     copy : bool, optional
@@ -166,6 +167,10 @@ def asarray(
     ValueError
         If `copy` is False and a copy cannot be avoided.
     """
+    if is_capsule(obj, b"dltensor_versioned") or is_capsule(obj, b"dltensor"):
+        from gradsmith.runtime.tensors.factories.exchange import from_dlpack
+
+        obj = from_dlpack(obj)
     if copy and not is_tensor(obj):
         return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
     result = as_tensor(obj, dtype, None if device is None else as_device(device, "asarray"))

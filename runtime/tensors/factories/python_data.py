@@ -8,7 +8,7 @@ so the types of the leaves are looked at first and the dtype is told to NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Set
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -39,11 +39,28 @@ def array_of_data(data: Any, dtype: np.dtype[Any] | None, op: str) -> np.ndarray
     existing = existing_array(data)
     if existing is not None:
         return np.array(existing, dtype=dtype)
-    if isinstance(data, Sequence) and not isinstance(data, (*_NESTED, str, bytes)):
-        data = list(data)
+    data = _in_lists(data, 0)
     # Looked at even when a dtype is given: NumPy would make numbers of text.
     dtypes = _dtypes_of_leaves(data, op, depth=0)
     return _convert(data, dtype or _promoted(dtypes), op)
+
+
+def _in_lists(data: Any, depth: int) -> Any:
+    """The data, with a list for each object that is only like one: it has a length and items by number."""
+    if isinstance(data, _NESTED):
+        if depth < _DEEPEST and any(type(item) not in _NUMBERS and _is_like_list(item) for item in data):
+            return [_in_lists(item, depth + 1) for item in data]
+        return data
+    return [_in_lists(data[i], depth + 1) for i in range(len(data))] if _is_like_list(data) else data
+
+
+def _is_like_list(data: Any) -> bool:
+    if isinstance(data, _NESTED):
+        return True
+    kind = type(data)
+    if not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
+        return False
+    return not isinstance(data, (str, bytes, Mapping, Set)) and existing_array(data) is None
 
 
 def _promoted(dtypes: set[np.dtype[Any]]) -> np.dtype[Any]:

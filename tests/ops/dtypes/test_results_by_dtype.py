@@ -311,3 +311,13 @@ def test_casts_take_a_memory_format(name):
     assert cast(memory_format=gs.preserve_format).dtype == cast().dtype
     assert cast(memory_format=gs.channels_last).stride() == (60, 1, 15, 3)
     assert cast(memory_format=gs.contiguous_format).is_contiguous()
+
+
+@pytest.mark.parametrize("op", [gs.sum, gs.mean, gs.prod, gs.cumsum, gs.cumprod, gs.nansum, gs.softmax])
+def test_dtype_and_that_of_out_have_to_agree(op):
+    x = gs.ones(2, 2)
+    shape = op(x, 0).shape
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float64, but got float32 instead"):
+        op(x, 0, dtype=gs.float64, out=gs.empty(shape))
+    out = gs.empty(shape, dtype=gs.float64)
+    assert op(x, 0, dtype=gs.float64, out=out) is out

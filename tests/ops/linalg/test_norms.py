@@ -50,3 +50,13 @@ def test_singular_matrices():
     assert gs.linalg.matrix_rank(gs.tensor(BATCH), atol=100.0).tolist() == [0, 0]
     np.testing.assert_allclose(gs.linalg.pinv(ones).numpy(), np.full((2, 2), 0.25), atol=1e-6)
     assert gs.linalg.pinv(gs.ones(2, 0)).shape == (0, 2)
+
+
+@pytest.mark.parametrize("p", ["fro", "nuc", 1, -1, np.inf, -np.inf])
+@pytest.mark.parametrize("matrix", [np.zeros((3, 3)), np.diag([1.0, 0.0])], ids=["zeros", "singular"])
+def test_condition_number_of_a_singular_matrix_is_infinite(matrix, p):
+    assert gs.linalg.cond(gs.tensor(matrix), p).item() == np.inf
+
+
+def test_condition_number_of_nan_is_nan():
+    assert gs.linalg.cond(gs.full((2, 2), np.nan), "fro").isnan()

@@ -83,3 +83,25 @@ def test_a_product_with_an_addition_is_computed_once(beta):
         gs.addmm(gs.ones(2, 4), gs.ones(2, 3), gs.ones(3, 4), beta=beta)
         gs.ones(2, 2, 4).baddbmm_(gs.ones(2, 2, 3), gs.ones(2, 3, 4), beta=beta)
     assert [event.name for event in profile.events() if event.name in ("mm", "bmm")] == ["mm", "bmm"]
+
+
+SUMS = {
+    "addmm": lambda dtype: [gs.ones(s, dtype=dtype) for s in ((2, 2), (2, 2), (2, 2))],
+    "addmv": lambda dtype: [gs.ones(s, dtype=dtype) for s in ((2,), (2, 2), (2,))],
+    "addr": lambda dtype: [gs.ones(s, dtype=dtype) for s in ((2, 2), (2,), (2,))],
+    "addbmm": lambda dtype: [gs.ones(s, dtype=dtype) for s in ((2, 2), (1, 2, 2), (1, 2, 2))],
+    "baddbmm": lambda dtype: [gs.ones(s, dtype=dtype) for s in ((1, 2, 2), (1, 2, 2), (1, 2, 2))],
+}
+
+
+@pytest.mark.parametrize("factor", ["alpha", "beta"])
+@pytest.mark.parametrize("op", SUMS)
+def test_factors_of_sums_of_products_have_to_fit_the_dtype(op, factor):
+    function = getattr(gs, op)
+    with pytest.raises(RuntimeError, match="Boolean beta and alpha are only supported for Boolean results"):
+        function(*SUMS[op](gs.float32), **{factor: True})
+    with pytest.raises(RuntimeError, match="beta and alpha must not be floating point numbers: got 0.5 for int64"):
+        function(*SUMS[op](gs.int64), **{factor: 0.5})
+    with pytest.raises(RuntimeError, match="beta and alpha must be real"):
+        function(*SUMS[op](gs.float32), **{factor: 1j})
+    assert function(*SUMS[op](gs.int64), **{factor: 2}).dtype == gs.int64

@@ -367,3 +367,9 @@ def test_gumbel_samples_have_the_given_frequencies():
     samples[:, 0].sum().backward()
     assert (logits.grad != 0).any()
     np.testing.assert_allclose(F.gumbel_softmax(logits, tau=0.5, dim=0).sum(0).detach().numpy(), 1, rtol=1e-12)
+
+
+def test_images_without_a_batch_are_signals_to_dropout():
+    with pytest.warns(UserWarning, match="assuming that channel-wise 1D dropout behavior is desired"):
+        found = F.dropout2d(gs.ones(4, 8, 5))
+    assert ((found == 0).all(-1) | (found == 2).all(-1)).all()

@@ -123,3 +123,14 @@ def test_gradients_end():
     y = x * 2
     y.uniform_()
     assert grad(y.sum(), x)[0].tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "dtype, start, to",
+    [("float32", -np.inf, 1.0), ("float32", -1e39, 1.0), ("float32", 0.0, np.inf), ("float16", 0.0, 1e6), ("float64", -1.7e308, 1.7e308)],
+)
+def test_even_numbers_of_a_range_that_the_dtype_has_not(dtype, start, to):
+    x = gs.zeros(2, dtype=getattr(gs, dtype))
+    with pytest.raises(RuntimeError, match=rf"uniform_\(\): .* {dtype}"):
+        x.uniform_(start, to)
+    assert not x.any()

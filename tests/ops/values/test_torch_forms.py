@@ -335,3 +335,38 @@ def test_padding_that_a_dtype_cannot_hold():
         with pytest.raises(RuntimeError, match="value cannot be converted to type .* without overflow"):
             gs.nn.functional.pad(x, (1, 1), value=value)
     assert gs.nn.functional.pad(gs.ones(1), (1, 0), value=float("inf")).tolist() == [float("inf"), 1.0]
+
+
+def test_rolled_without_dimensions():
+    x = gs.arange(6).reshape(2, 3)
+    expected = np.roll(np.arange(6).reshape(2, 3), 1).tolist()
+    assert values(x.roll(1), x.roll(1, None), gs.roll(x, 1, dims=None), x.roll(1, ())) == [expected] * 4
+
+
+def test_copied_slices_count_from_the_start():
+    x = gs.zeros(3, 2)
+    for copy in (gs.index_copy, gs.Tensor.index_copy_):
+        with pytest.raises(IndexError, match=r"index_copy\(\): index -1 is out of bounds for dimension 0 with size 3"):
+            copy(x, 0, gs.tensor([0, -1]), gs.ones(2, 2))
+    assert not x.any()
+
+
+def test_a_tensor_that_lies_like_another_one():
+    x = gs.arange(6.0).reshape(2, 3)
+    assert x.is_set_to(x) and x.is_set_to(x.view(2, 3)) and x.is_set_to(x.detach())
+    assert not x.is_set_to(x.clone()) and not x.is_set_to(x.view(3, 2)) and not x.is_set_to(x.T) and not x[0].is_set_to(x[1])
+    meta = gs.empty(2, device="meta")
+    assert meta.is_set_to(meta) and not meta.is_set_to(gs.empty(2, device="meta"))
+
+
+def test_memory_formats_of_other_dimensions_are_not_those_of_a_tensor():
+    assert not gs.zeros(10, 3, 1, 1).is_contiguous(memory_format=gs.channels_last_3d)
+    assert not gs.zeros(3).is_contiguous(memory_format=gs.channels_last)
+
+
+def test_fractional_pools_of_no_windows():
+    x = gs.ones(1, 2, 8, 8, requires_grad=True)
+    found, places = gs.nn.functional.fractional_max_pool2d(x, 2, output_size=(0, 1), return_indices=True)
+    assert found.shape == places.shape == (1, 2, 0, 1)
+    found.sum().backward()
+    assert not x.grad.any()

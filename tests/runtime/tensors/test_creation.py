@@ -582,3 +582,29 @@ def test_memory_format():
     assert image.cpu() is image
     with pytest.raises(TypeError, match="memory_format"):
         gs.zeros_like(image, memory_format="by channels")
+
+
+class LikeAList:
+    """Has a length and items by number, and nothing else of a list."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, place):
+        return self.items[place]
+
+
+@pytest.mark.parametrize("make", [gs.tensor, gs.as_tensor, gs.asarray])
+def test_what_is_like_a_list(make):
+    assert make(LikeAList(1.0, 2.0, 3.0)).tolist() == [1.0, 2.0, 3.0]
+    assert make(LikeAList(LikeAList(1, 2), [3, 4])).tolist() == [[1, 2], [3, 4]]
+    assert make([LikeAList(1, 2), LikeAList(3, 4)]).tolist() == [[1, 2], [3, 4]]
+    assert make([range(2), (2, 3)]).tolist() == [[0, 1], [2, 3]]
+    assert make(LikeAList()).shape == (0,)
+    with pytest.raises(ValueError, match="expected sequence of length 2 at dim 1"):
+        make([LikeAList(1, 2), LikeAList(3)])
+    with pytest.raises(RuntimeError, match="could not infer dtype of dict"):
+        make([{0: 1}])

@@ -460,3 +460,29 @@ def test_a_pass_draws_at_its_first_number():
             gs.manual_seed(0)
             found.append([next(numbers) for _ in range(5)])
         assert found[0] == found[1]
+
+
+class Noisy(Dataset):
+    """Samples with random numbers, some of which take longer."""
+
+    def __getitem__(self, index):
+        time.sleep(0.002 * (index % 3))
+        return gs.rand(2)
+
+    def __len__(self):
+        return 24
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_random_samples_of_threads_are_the_same_in_each_run(workers):
+    def run():
+        gs.manual_seed(7)
+        batches, between = [], []
+        for batch in DataLoader(Noisy(), batch_size=2, num_workers=workers):
+            batches.append(batch.tolist())
+            between.append(gs.rand(1).item())
+        return batches, between
+
+    first = run()
+    assert run() == run() == first
+    assert len({tuple(row) for batch in first[0] for row in batch}) == len(Noisy())

@@ -5,6 +5,7 @@ Nothing is drawn for an array without data: a model can be initialised on the me
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
+from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint32_t
 
@@ -27,10 +28,24 @@ cnp.import_array()
 
 cpdef object uniform_of(object self, double start, double to, object generator):
     """Numbers evenly from `start` to `to`, and those of complex numbers in each part."""
-    if (isfinite(to - start) or is_meta(<PyObject *>self)) and drawn_into(self, EVEN_BETWEEN, start, to - start, generator):
+    check_bounds(self.dtype, start, to)
+    if drawn_into(self, EVEN_BETWEEN, start, to - start, generator):
         return self
     found = generator.uniform(start, to, self.shape)
     return found + 1j * generator.uniform(start, to, self.shape) if self.dtype.kind == "c" else found
+
+
+cdef int check_bounds(object dtype, double start, double to) except -1:
+    cdef double largest = DBL_MAX
+    if dtype.num == cnp.NPY_FLOAT16:
+        largest = 65504.0
+    elif dtype.num == cnp.NPY_FLOAT32 or dtype.num == cnp.NPY_COMPLEX64:
+        largest = FLT_MAX
+    if not -largest <= start or not to <= largest:
+        raise RuntimeError(f"uniform_(): numbers from {start} to {to} are out of bounds for {dtype}")
+    if not isfinite(to - start):
+        raise RuntimeError(f"uniform_(): the distance from {start} to {to} is larger than any {dtype} number")
+    return 0
 
 
 cpdef object normal_of(object self, double mean, double std, object generator):
