@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.runtime.arrays.functions.algebra.factors import own_dtype
 
 rng = np.random.default_rng(0)
 ROTATION = gs.tensor([[0.0, -1.0], [1.0, 0.0]])
@@ -107,3 +108,53 @@ def test_real_vectors_have_no_phase():
     a = gs.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
     (gs.linalg.eigh(a).eigenvectors.sum() + gs.linalg.svd(a).U.sum()).backward()
     assert np.isfinite(a.grad.numpy()).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("op", ["eigvals", "eigvalsh", "svdvals"])
+def test_values_are_those_of_float64_to_the_digits_that_there_are(op, dtype):
+    a = rng.normal(size=(2, 40, 40)).astype(dtype)
+    a = a * np.exp(1j * a).astype(dtype) if a.dtype.kind == "c" else a
+    a = a + a.conj().mT if op == "eigvalsh" else a
+    found = getattr(gs.linalg, op)(gs.tensor(a)).numpy()
+    expected = getattr(np.linalg, op)(a.astype(np.result_type(dtype, np.float64)))
+    assert found.dtype == (np.complex64 if op == "eigvals" else np.float32)
+    for one, other in zip(found, expected, strict=True):
+        distances = np.abs(one[:, None] - other).min(0)
+        np.testing.assert_allclose(distances, 0, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(40, 40), (2, 30, 50), (50, 30)])
+@pytest.mark.parametrize("full_matrices", [True, False])
+def test_singular_vectors_of_complex64(shape, full_matrices):
+    a = (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(np.complex64)
+    u, s, vh = (part.numpy() for part in gs.linalg.svd(gs.tensor(a), full_matrices))
+    assert u.dtype == vh.dtype == np.complex64 and s.dtype == np.float32
+    assert u.shape[-1] == (shape[-2] if full_matrices else min(shape[-2:]))
+    count = s.shape[-1]
+    np.testing.assert_allclose(u[..., :count] * s[..., None, :] @ vh[..., :count, :], a, atol=2e-5)
+    for vectors in (u, vh.conj().mT):
+        gram = vectors.conj().mT @ vectors
+        np.testing.assert_allclose(gram - np.eye(gram.shape[-1]), 0, atol=1e-5)
+
+
+def test_eigenvectors_of_complex64_matrices_that_are_hermitian():
+    a = (rng.normal(size=(2, 40, 40)) + 1j * rng.normal(size=(2, 40, 40))).astype(np.complex64)
+    a = a + a.conj().mT
+    values, vectors = (part.numpy() for part in gs.linalg.eigh(gs.tensor(a)))
+    assert values.dtype == np.float32 and vectors.dtype == np.complex64
+    np.testing.assert_allclose(a @ vectors, vectors * values[..., None, :], atol=5e-5)
+
+
+@pytest.mark.parametrize("name", ["eig", "eigvals", "eigh", "eigvalsh", "svdvals"])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_without_functions_of_numpy_that_compute_in_the_dtype(name, dtype, monkeypatch):
+    a = rng.normal(size=(4, 4)).astype(dtype)
+    a = a + a.mT
+    function = getattr(own_dtype, name)
+    expected = function(a)
+    monkeypatch.setattr(own_dtype, "_functions", None)
+    found = function(a)
+    for one, other in zip(np.atleast_1d(*found), np.atleast_1d(*expected), strict=True):
+        np.testing.assert_allclose(np.sort(np.abs(one)), np.sort(np.abs(other)), rtol=1e-4)
+    assert not name.startswith("eig") or name.endswith("h") or found[0].dtype.kind == "c"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra.factors import orthogonal
+from gradsmith.runtime.arrays.functions.algebra.factors import orthogonal, own_dtype
 from gradsmith.runtime.arrays.functions.algebra.phases import phases_of
 from gradsmith.runtime.arrays.functions.algebra.small_matrices import eigenvalues, elimination, singular_values
 
@@ -159,17 +159,14 @@ def hermitian_values_of(a: Array) -> Array:
 def eigen_of(a: Array, any_phase: bool) -> tuple[Array, Array]:
     """Complex whatever the dtype; the greatest element of each vector is positive, as that of Hermitian matrices."""
     check_square("linalg.eig", a)
-    values, vectors = converged("linalg.eig", np.linalg.eig, readable(a))
-    kind = np.result_type(a.dtype, np.complex64)
-    vectors = vectors.astype(kind)
-    values, vectors = like_given(a, values.astype(kind), vectors * phases_of(vectors) if a.size else vectors)
+    values, vectors = converged("linalg.eig", own_dtype.eig, readable(a))
+    values, vectors = like_given(a, values, vectors * phases_of(vectors) if a.size else vectors)
     return values, vectors
 
 
 def linalg_eigvals_of(a: Array) -> Array:
     check_square("linalg.eigvals", a)
-    values = converged("linalg.eigvals", np.linalg.eigvals, readable(a))
-    return np.asarray(values.astype(np.result_type(a.dtype, np.complex64)))
+    return np.asarray(converged("linalg.eigvals", own_dtype.eigvals, readable(a)))
 
 
 def converged(op: str, function: Any, a: Array, *arguments: Any) -> Any:
@@ -240,7 +237,7 @@ def linalg_matrix_rank_of(a: Array, tol: Any, hermitian: bool, atol: Any, rtol: 
     a = readable(a)
     if not a.size:
         return np.zeros(a.shape[:-2], np.int64)
-    s = np.abs(converged(op, np.linalg.eigvalsh, a)) if hermitian else converged(op, singular_values.svdvals, a)
+    s = np.abs(converged(op, eigenvalues.eigvalsh, a)) if hermitian else converged(op, singular_values.svdvals, a)
     return np.asarray((s > threshold(a, s, atol, rtol)).sum(-1))
 
 

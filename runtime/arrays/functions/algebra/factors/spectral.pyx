@@ -1,7 +1,7 @@
 """`numpy.linalg.eigh` and `svd` with larger blocks around LAPACK's divide and conquer.
 
-Small and complex matrices go to NumPy, and all where its library does not offer what the kernel needs. Others are
-computed in their dtype, as in PyTorch: NumPy takes twice the time for float32, which it converts to float64.
+Small and complex matrices go to NumPy's functions, and all where its library does not offer what the kernel needs. All
+are computed in their dtype, as in PyTorch: `numpy.linalg` takes twice the time for float32, which it converts to float64.
 """
 
 cimport numpy as cnp
@@ -13,6 +13,7 @@ from gradsmith.runtime.arrays.functions.ownership cimport fresh
 
 import numpy as np
 
+from gradsmith.runtime.arrays.functions.algebra.factors import own_dtype
 from gradsmith.runtime.arrays.functions.algebra.factors.orthogonal import qr
 
 cnp.import_array()
@@ -53,7 +54,7 @@ cdef cnp.ndarray eigenvalues(cnp.ndarray a, cnp.ndarray vectors):
 def eigh(cnp.ndarray a not None):
     """``numpy.linalg.eigh(a)`` of symmetric matrices of finite numbers."""
     if not suits(a):
-        return tuple(np.linalg.eigh(a))
+        return own_dtype.eigh(a)
     a = plain(a)
     vectors = fresh(cnp.PyArray_TYPE(a), np.shape(a))
     return eigenvalues(a, vectors), vectors
@@ -61,7 +62,7 @@ def eigh(cnp.ndarray a not None):
 
 def eigvalsh(cnp.ndarray a not None):
     """``numpy.linalg.eigvalsh(a)`` of symmetric matrices of finite numbers."""
-    return eigenvalues(plain(a), None) if suits(a) else np.linalg.eigvalsh(a)
+    return eigenvalues(plain(a), None) if suits(a) else own_dtype.eigvalsh(a)
 
 
 cdef cnp.ndarray decomposed(cnp.ndarray a, cnp.ndarray u, cnp.ndarray vh):
@@ -86,7 +87,7 @@ cdef bint is_tall(cnp.ndarray a) noexcept:
 def svd(cnp.ndarray a not None, bint full_matrices):
     """``numpy.linalg.svd(a, full_matrices)`` of finite numbers."""
     if not suits(a):
-        return tuple(np.linalg.svd(a, full_matrices))
+        return own_dtype.svd(a, full_matrices)
     cdef Py_ssize_t m = a.shape[a.ndim - 2], n = a.shape[a.ndim - 1]
     cdef int type_number = cnp.PyArray_TYPE(a)
     if m < n:
@@ -107,7 +108,7 @@ def svd(cnp.ndarray a not None, bint full_matrices):
 def svdvals(cnp.ndarray a not None):
     """``numpy.linalg.svdvals(a)`` of finite numbers."""
     if not suits(a):
-        return np.linalg.svdvals(a)
+        return own_dtype.svdvals(a)
     if a.shape[a.ndim - 2] < a.shape[a.ndim - 1]:
         a = a.swapaxes(-1, -2)
     return decomposed(qr(plain(a), "r")[1] if is_tall(a) else a, None, None)
