@@ -14,10 +14,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.runtime.formulas.arrangement cimport diag_of_vector_or_matrix, embedded_diagonal, powers_of
-from gradsmith.generated.copy cimport op_to
-from gradsmith.generated.division cimport op_pow_tensor_scalar
-from gradsmith.runtime.formulas.formulas cimport is_differentiable, zeros_like_info
-from gradsmith.generated.joining cimport op_stack
+from gradsmith.runtime.formulas.formulas cimport zeros_like_info
 from gradsmith.generated.reduce cimport op_sum
 from gradsmith.generated.shape cimport op_reshape
 from gradsmith.runtime.arrays.functions cimport arrangements
@@ -592,6 +589,8 @@ def triu(input, diagonal=0, *, out=None):
 # ---- vander(Tensor x, int? N=None, bool increasing=False) -> Tensor
 
 cdef TensorBase op_vander(TensorBase x, object N, bint increasing):
+    if not ndim_of(x) == 1:
+        raise RuntimeError("vander(): x must be a one-dimensional tensor, but got x.ndim = %r" % (ndim_of(x),))
     cdef int depth = begin_op("vander", (x, N, increasing), NULL) if watching else 0
     cdef TensorBase result = powers_of(x, N, increasing)
     return ended_composite(depth, result)
@@ -634,17 +633,7 @@ cdef TensorBase op_linalg_vander(TensorBase self, object N):
             "linalg.vander(): N must be greater than 1, but got N = %r and self.shape = %r" % (N, shape_of(self))
         ) from None
     cdef int depth = begin_op("linalg.vander", (self, N), NULL) if watching else 0
-    cdef TensorBase result = op_stack(
-        [
-            op_pow_tensor_scalar(
-                (op_reshape(self, (1,)) if ndim_of(self) == 0 else self) if is_differentiable(
-                    dtype_of(op_reshape(self, (1,)) if ndim_of(self) == 0 else self)
-                ) else op_to(op_reshape(self, (1,)) if ndim_of(self) == 0 else self, np.dtype("int64"), False, False),
-                i,
-            ) for i in range(item_of(shape_of(self), -1) if N is None else N)
-        ],
-        -1,
-    )
+    cdef TensorBase result = powers_of(op_reshape(self, (1,)) if ndim_of(self) == 0 else self, N, True)
     return ended_composite(depth, result)
 
 def call_linalg_vander(self, N):

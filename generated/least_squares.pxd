@@ -5,6 +5,7 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef tuple op_least_squares(TensorBase self, TensorBase other, object rcond, object op)
 cdef tuple op_linalg_lstsq(TensorBase self, TensorBase B, object rcond, object driver)
+cdef TensorBase op_reflected(TensorBase vectors, TensorBase tau, TensorBase x, bint adjoint, object op)
 cdef TensorBase op_reflection_vectors(TensorBase self, TensorBase tau, object op)
 cdef TensorBase op_orgqr(TensorBase self, TensorBase tau)
 cdef TensorBase op_ormqr(TensorBase self, TensorBase tau, TensorBase other, bint left, bint transpose)

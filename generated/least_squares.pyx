@@ -308,6 +308,66 @@ def linalg_lstsq(input, B, rcond=None, *, driver=None, out=None):
     return give_out("linalg.lstsq", out, call_linalg_lstsq(input, B, rcond, driver))
 
 
+# ---- reflected(Tensor vectors, Tensor tau, Tensor x, bool adjoint, str op) -> Tensor
+
+cdef TensorBase op_reflected(TensorBase vectors, TensorBase tau, TensorBase x, bint adjoint, object op):
+    cdef int depth = begin_op("reflected", (vectors, tau, x, adjoint, op), NULL) if watching else 0
+    cdef TensorBase result = op_sub_tensor_tensor(
+        x,
+        op_matmul(
+            vectors,
+            op_mul_tensor(
+                op_basic_index(op_conj(tau), np.s_[Ellipsis, None]),
+                op_triangular_solution(
+                    op_mT(
+                        op_conj(
+                            op_mul_tensor(
+                                op_basic_index(tau, np.s_[Ellipsis, None]), op_matmul(op_mT(op_conj(vectors)), vectors)
+                            ),
+                        ),
+                    ),
+                    op_matmul(op_mT(op_conj(vectors)), x),
+                    False,
+                    True,
+                    op,
+                ),
+            ) if adjoint else op_triangular_solution(
+                op_mul_tensor(op_basic_index(tau, np.s_[Ellipsis, None]), op_matmul(op_mT(op_conj(vectors)), vectors)),
+                op_mul_tensor(op_basic_index(tau, np.s_[Ellipsis, None]), op_matmul(op_mT(op_conj(vectors)), x)),
+                True,
+                True,
+                op,
+            ),
+        ),
+    )
+    return ended_composite(depth, result)
+
+def call_reflected(vectors, tau, x, adjoint, op):
+    return op_reflected(
+        as_tensor_operand(vectors, "reflected", "vectors", 1, tau),
+        as_tensor_operand(tau, "reflected", "tau", 2, vectors),
+        as_tensor_operand(x, "reflected", "x", 3, vectors),
+        as_bool(adjoint, "reflected", "adjoint", 4),
+        as_str(op, "reflected", "op", 5),
+    )
+
+def reflected(vectors, tau, x, adjoint, op):
+    """Product of reflections, whose vectors are columns, or its adjoint, times a matrix.
+
+    ``reflected(Tensor vectors, Tensor tau, Tensor x, bool adjoint, str op) -> Tensor``
+
+    Parameters:
+    vectors : Tensor
+    tau : Tensor
+    x : Tensor
+    adjoint : bool
+    op : str
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_reflected(vectors, tau, x, adjoint, op)
+
+
 # ---- reflection_vectors(Tensor self, Tensor tau, str op) -> Tensor
 
 cdef class ReflectionVectorsBackward0(Node):
@@ -400,22 +460,12 @@ cdef TensorBase op_orgqr(TensorBase self, TensorBase tau):
             ),
         )
     cdef int depth = begin_op("orgqr", (self, tau), NULL) if watching else 0
-    unit_columns_of_self = op_unit_columns(self)
-    reflection_vectors_of_self_tau = op_reflection_vectors(self, tau, "linalg.householder_product")
-    basic_index_of_tau = op_basic_index(tau, np.s_[Ellipsis, None])
-    mT_part = op_mT(op_conj(reflection_vectors_of_self_tau))
-    cdef TensorBase result = op_sub_tensor_tensor(
-        unit_columns_of_self,
-        op_matmul(
-            reflection_vectors_of_self_tau,
-            op_triangular_solution(
-                op_mul_tensor(basic_index_of_tau, op_matmul(mT_part, reflection_vectors_of_self_tau)),
-                op_mul_tensor(basic_index_of_tau, op_matmul(mT_part, unit_columns_of_self)),
-                True,
-                True,
-                "linalg.householder_product",
-            ),
-        ),
+    cdef TensorBase result = op_reflected(
+        op_reflection_vectors(self, tau, "linalg.householder_product"),
+        tau,
+        op_unit_columns(self),
+        False,
+        "linalg.householder_product",
     )
     return ended_composite(depth, result)
 
@@ -456,89 +506,11 @@ cdef TensorBase op_ormqr(TensorBase self, TensorBase tau, TensorBase other, bint
             ),
         )
     cdef int depth = begin_op("ormqr", (self, tau, other, left, transpose), NULL) if watching else 0
-    cdef TensorBase result = op_sub_tensor_tensor(
-        other,
-        op_matmul(
-            op_reflection_vectors(self, tau, "ormqr"),
-            op_mul_tensor(
-                op_basic_index(op_conj(tau), np.s_[Ellipsis, None]),
-                op_triangular_solution(
-                    op_mT(
-                        op_conj(
-                            op_mul_tensor(
-                                op_basic_index(tau, np.s_[Ellipsis, None]),
-                                op_matmul(
-                                    op_mT(op_conj(op_reflection_vectors(self, tau, "ormqr"))),
-                                    op_reflection_vectors(self, tau, "ormqr"),
-                                ),
-                            ),
-                        ),
-                    ),
-                    op_matmul(op_mT(op_conj(op_reflection_vectors(self, tau, "ormqr"))), other),
-                    False,
-                    True,
-                    "ormqr",
-                ),
-            ) if transpose else op_triangular_solution(
-                op_mul_tensor(
-                    op_basic_index(tau, np.s_[Ellipsis, None]),
-                    op_matmul(
-                        op_mT(op_conj(op_reflection_vectors(self, tau, "ormqr"))),
-                        op_reflection_vectors(self, tau, "ormqr"),
-                    ),
-                ),
-                op_mul_tensor(
-                    op_basic_index(tau, np.s_[Ellipsis, None]),
-                    op_matmul(op_mT(op_conj(op_reflection_vectors(self, tau, "ormqr"))), other),
-                ),
-                True,
-                True,
-                "ormqr",
-            ),
-        ),
+    cdef TensorBase result = op_reflected(
+        op_reflection_vectors(self, tau, "ormqr"), tau, other, transpose, "ormqr"
     ) if left else op_mT(
         op_conj(
-            op_sub_tensor_tensor(
-                op_mT(op_conj(other)),
-                op_matmul(
-                    op_reflection_vectors(self, tau, "ormqr"),
-                    op_mul_tensor(
-                        op_basic_index(op_conj(tau), np.s_[Ellipsis, None]),
-                        op_triangular_solution(
-                            op_mT(
-                                op_conj(
-                                    op_mul_tensor(
-                                        op_basic_index(tau, np.s_[Ellipsis, None]),
-                                        op_matmul(
-                                            op_mT(op_conj(op_reflection_vectors(self, tau, "ormqr"))),
-                                            op_reflection_vectors(self, tau, "ormqr"),
-                                        ),
-                                    ),
-                                ),
-                            ),
-                            op_matmul(op_mT(op_conj(op_reflection_vectors(self, tau, "ormqr"))), op_mT(op_conj(other))),
-                            False,
-                            True,
-                            "ormqr",
-                        ),
-                    ) if not transpose else op_triangular_solution(
-                        op_mul_tensor(
-                            op_basic_index(tau, np.s_[Ellipsis, None]),
-                            op_matmul(
-                                op_mT(op_conj(op_reflection_vectors(self, tau, "ormqr"))),
-                                op_reflection_vectors(self, tau, "ormqr"),
-                            ),
-                        ),
-                        op_mul_tensor(
-                            op_basic_index(tau, np.s_[Ellipsis, None]),
-                            op_matmul(op_mT(op_conj(op_reflection_vectors(self, tau, "ormqr"))), op_mT(op_conj(other))),
-                        ),
-                        True,
-                        True,
-                        "ormqr",
-                    ),
-                ),
-            ),
+            op_reflected(op_reflection_vectors(self, tau, "ormqr"), tau, op_mT(op_conj(other)), not transpose, "ormqr")
         ),
     )
     return ended_composite(depth, result)

@@ -7,5 +7,8 @@ cdef TensorBase op_linalg_vector_norm(TensorBase self, object ord, object dim, b
 cdef TensorBase op_linalg_matrix_norm(TensorBase self, object ord, object dim, bint keepdim, object dtype)
 cdef TensorBase op_linalg_norm(TensorBase self, object ord, object dim, bint keepdim, object dtype)
 cdef TensorBase op_linalg_cond(TensorBase self, object p)
+cdef TensorBase op_singular_ratio(TensorBase values, bint inverted)
+cdef TensorBase op_sums_of_singular_values(TensorBase values)
+cdef TensorBase op_product_or_infinite(TensorBase norm, TensorBase norm_of_inverse)
 cdef TensorBase op_linalg_matrix_rank(TensorBase self, object tol, bint hermitian, object atol, object rtol)
 cdef TensorBase op_linalg_pinv(TensorBase self, object rcond, bint hermitian, object atol, object rtol)

@@ -3,10 +3,10 @@
 
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_input, as_tuple, BatchRule,
-    begin_op, begin_replaceable_op, dtype_of_out, ended, ended_composite, give_out, INT_ITEMS, item_of, name_within,
-    ndim_of, no_loop, of_cores, replayed_tensor, replays, shape_of, take_second_names, TensorBase, watching, wrap,
-    write_out_docstrings,
+    array_of, arrays_in, as_bool, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_input, as_tensor_operand,
+    as_tuple, BatchRule, begin_op, begin_replaceable_op, dtype_of_out, ended, ended_composite, give_out, INT_ITEMS,
+    item_of, name_within, ndim_of, no_loop, of_cores, replayed_tensor, replays, shape_of, take_second_names, TensorBase,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -195,50 +195,15 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
 
 cdef TensorBase op_linalg_cond(TensorBase self, object p):
     cdef int depth = begin_op("linalg.cond", (self, p), NULL) if watching else 0
-    cdef TensorBase result = (
-        op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None) if item_of(
-            shape_of(op_linalg_svdvals(self, None)), -1
-        ) == 0 else op_div_tensor_tensor(
-            op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
-            op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
-        )
-    ) if p is None or matrix_order(p) == "2" else (
-        op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None) if item_of(
-            shape_of(op_linalg_svdvals(self, None)), -1
-        ) == 0 else op_div_tensor_tensor(
-            op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
-            op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
-        )
-    ) if matrix_order(p) == "-2" else op_masked_fill_scalar(
-        op_mul_tensor(
-            op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None),
-            op_sum_dim(op_reciprocal(op_linalg_svdvals(self, None)), (-1,), False, None),
-        ),
-        op_logical_and_tensor(
-            op_isnan(
-                op_mul_tensor(
-                    op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None),
-                    op_sum_dim(op_reciprocal(op_linalg_svdvals(self, None)), (-1,), False, None),
-                ),
-            ),
-            op_logical_not(op_isnan(op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None))),
-        ),
-        float("inf"),
-    ) if matrix_order(p) == "nuc" else op_masked_fill_scalar(
-        op_mul_tensor(
-            op_linalg_matrix_norm(self, p, (-2, -1), False, None),
-            op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None),
-        ),
-        op_logical_and_tensor(
-            op_isnan(
-                op_mul_tensor(
-                    op_linalg_matrix_norm(self, p, (-2, -1), False, None),
-                    op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None),
-                ),
-            ),
-            op_logical_not(op_isnan(op_linalg_matrix_norm(self, p, (-2, -1), False, None))),
-        ),
-        float("inf"),
+    cdef TensorBase result = op_singular_ratio(op_linalg_svdvals(self, None), False) if p is None or matrix_order(
+        p
+    ) == "2" else op_singular_ratio(op_linalg_svdvals(self, None), True) if matrix_order(
+        p
+    ) == "-2" else op_sums_of_singular_values(op_linalg_svdvals(self, None)) if matrix_order(
+        p
+    ) == "nuc" else op_product_or_infinite(
+        op_linalg_matrix_norm(self, p, (-2, -1), False, None),
+        op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None),
     )
     return ended_composite(depth, result)
 
@@ -256,6 +221,92 @@ def linalg_cond(input, p=None, *, out=None):
     out : Tensor, optional
     """
     return give_out("linalg.cond", out, call_linalg_cond(input, p))
+
+
+# ---- singular_ratio(Tensor values, bool inverted) -> Tensor
+
+cdef TensorBase op_singular_ratio(TensorBase values, bint inverted):
+    cdef int depth = begin_op("singular_ratio", (values, inverted), NULL) if watching else 0
+    cdef TensorBase result = op_sum_dim(values, (-1,), False, None) if item_of(
+        shape_of(values), -1
+    ) == 0 else op_div_tensor_tensor(
+        op_basic_index(values, np.s_[Ellipsis, -1]), op_basic_index(values, np.s_[Ellipsis, 0])
+    ) if inverted else op_div_tensor_tensor(
+        op_basic_index(values, np.s_[Ellipsis, 0]), op_basic_index(values, np.s_[Ellipsis, -1])
+    )
+    return ended_composite(depth, result)
+
+def call_singular_ratio(values, inverted):
+    return op_singular_ratio(
+        as_tensor_operand(values, "singular_ratio", "values", 1, None),
+        as_bool(inverted, "singular_ratio", "inverted", 2),
+    )
+
+def singular_ratio(values, inverted):
+    """The first of singular values by the last, or the other way round; zero where there are none.
+
+    ``singular_ratio(Tensor values, bool inverted) -> Tensor``
+
+    Parameters:
+    values : Tensor
+    inverted : bool
+    """
+    return call_singular_ratio(values, inverted)
+
+
+# ---- sums_of_singular_values(Tensor values) -> Tensor
+
+cdef TensorBase op_sums_of_singular_values(TensorBase values):
+    cdef int depth = begin_op("sums_of_singular_values", (values,), NULL) if watching else 0
+    cdef TensorBase result = op_product_or_infinite(
+        op_sum_dim(values, (-1,), False, None), op_sum_dim(op_reciprocal(values), (-1,), False, None)
+    )
+    return ended_composite(depth, result)
+
+def call_sums_of_singular_values(values):
+    return op_sums_of_singular_values(as_tensor_operand(values, "sums_of_singular_values", "values", 1, None))
+
+def sums_of_singular_values(values):
+    """Sum of singular values times that of their reciprocals, which are those of the inverse.
+
+    ``sums_of_singular_values(Tensor values) -> Tensor``
+
+    Parameters:
+    values : Tensor
+    """
+    return call_sums_of_singular_values(values)
+
+
+# ---- product_or_infinite(Tensor norm, Tensor norm_of_inverse) -> Tensor
+
+cdef TensorBase op_product_or_infinite(TensorBase norm, TensorBase norm_of_inverse):
+    cdef int depth = begin_op("product_or_infinite", (norm, norm_of_inverse), NULL) if watching else 0
+    product_of_norm_norm_of_inverse = op_mul_tensor(norm, norm_of_inverse)
+    cdef TensorBase result = op_masked_fill_scalar(
+        product_of_norm_norm_of_inverse,
+        op_logical_and_tensor(op_isnan(product_of_norm_norm_of_inverse), op_logical_not(op_isnan(norm))),
+        float("inf"),
+    )
+    return ended_composite(depth, result)
+
+def call_product_or_infinite(norm, norm_of_inverse):
+    return op_product_or_infinite(
+        as_tensor_operand(norm, "product_or_infinite", "norm", 1, norm_of_inverse),
+        as_tensor_operand(norm_of_inverse, "product_or_infinite", "norm_of_inverse", 2, norm),
+    )
+
+def product_or_infinite(norm, norm_of_inverse):
+    """Product of the norms of a matrix and its inverse, infinite where there is no inverse.
+
+    ``product_or_infinite(Tensor norm, Tensor norm_of_inverse) -> Tensor``
+
+    Parameters:
+    norm : Tensor
+    norm_of_inverse : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_product_or_infinite(norm, norm_of_inverse)
 
 
 # ---- linalg_matrix_rank(Tensor self, object tol=None, bool hermitian=False, *, object atol=None, object rtol=None) ->

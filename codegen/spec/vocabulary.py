@@ -347,7 +347,7 @@ REFERENCE_FUNCTIONS = words(
     searchsorted sort topk eig of_factor complement svd_with_columns svd_with_rows triangle
     eliminated exchanged lstsq of_bands of_diagonals of_rows_with_pivots permutation
     pivoted_by_rows reflections riccati discrete_riccati shortest_solution slope_of_factor solved_with stein sylvester
-    unpacked
+    unpacked whole_reflections
     group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient strided_replaced
     padded_by_numpy put_along_dim betainc_order_sum beta_density_derivative bessel_order_integral
     cumulative_prod cumulative_sum histogramdd_between histogramdd_even drawn_by_numpy gamma_rise_integral

@@ -14,7 +14,7 @@ from gradsmith.runtime.arrays.array import array_without_data
 from gradsmith.runtime.arrays.memory_format import format_of, order_of, preserve_format
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
-from gradsmith.runtime.tensors.factories.creation import arange, zeros
+from gradsmith.runtime.tensors.factories.creation import ones, zeros
 
 
 cpdef object from_end(object dim, object ndim):
@@ -252,12 +252,15 @@ cpdef object diag_of_vector_or_matrix(object self, object diagonal):
 
 
 cpdef object powers_of(object self, object count, object increasing):
-    if self.ndim != 1:
-        raise RuntimeError(f"vander(): x must be a one-dimensional tensor, but has size {list(self.shape)}")
+    """Powers of each element along a further dimension, the first `count` of them, each a product with the last one."""
     if count is not None and count < 0:
         raise RuntimeError(f"vander(): N must be non-negative, but is {count}")
-    exponents = arange(self.shape[0] if count is None else count, device=self.device)
-    return self.unsqueeze(1) ** (exponents if increasing else exponents.flip(0))
+    count = self.shape[self.ndim - 1] if count is None else count
+    column = (self if self.dtype.kind in "fc" else self.to(np.int64)).unsqueeze(-1)
+    first = ones(column.shape, dtype=column.dtype, device=column.device)
+    factors = upcalls.cat([first, column.expand((*self.shape, max(count - 1, 0)))], -1)
+    powers = factors.cumprod(-1) if count > 0 else factors[..., :0]
+    return powers if increasing else powers.flip(-1)
 
 
 # ---- turned and repeated

@@ -157,9 +157,20 @@ def reflections(a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
     for step in steps if adjoint else reversed(steps):
         vector = np.tril(a[..., : step + 1], -1)[..., step:]
         vector[..., step, 0] = 1
-        factor = tau[..., step, None, None]
-        x = x - (np.conj(factor) if adjoint else factor) * vector @ (_adjoint(vector) @ x)
+        x = _reflected(vector, tau[..., step, None, None], x, adjoint)
     return np.asarray(x)
+
+
+def whole_reflections(vectors: Array, tau: Array, x: Array, adjoint: bool) -> Array:
+    """The same for vectors of which all elements count."""
+    steps = range(tau.shape[-1])
+    for step in steps if adjoint else reversed(steps):
+        x = _reflected(vectors[..., step : step + 1], tau[..., step, None, None], x, adjoint)
+    return x
+
+
+def _reflected(vector: Array, factor: Array, x: Array, adjoint: bool) -> Array:
+    return np.asarray(x - (np.conj(factor) if adjoint else factor) * vector @ (_adjoint(vector) @ x))
 
 
 def of_bands(bands: Array, upper: int) -> Array:
@@ -324,4 +335,5 @@ DEFINITIONS = (
     sylvester,
     triangle,
     unpacked,
+    whole_reflections,
 )

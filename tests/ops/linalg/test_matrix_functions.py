@@ -84,6 +84,9 @@ def test_vandermonde_matrices():
     """PyTorch's answers."""
     np.testing.assert_array_equal(gs.linalg.vander(gs.tensor([1, 2, 3])).numpy(), [[1, 1, 1], [1, 2, 4], [1, 3, 9]])
     assert gs.linalg.vander(gs.ones(0), N=3).shape == (0, 3)
+    assert gs.vander(gs.ones(2), 0).shape == (2, 0) and gs.vander(gs.tensor([2.0, np.nan]), 1).tolist() == [[1], [1]]
+    many = gs.linalg.vander(gs.tensor([-1.5, 0.0, 0.5], dtype=np.float64), N=40).numpy()
+    np.testing.assert_allclose(many, np.array([[-1.5], [0.0], [0.5]]) ** np.arange(40), rtol=1e-14)
     x = gs.tensor([0.0, 2.0], requires_grad=True)
     gs.linalg.vander(x, N=3).sum().backward()
     np.testing.assert_array_equal(x.grad.numpy(), [1, 5])

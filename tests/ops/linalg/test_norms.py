@@ -60,3 +60,10 @@ def test_condition_number_of_a_singular_matrix_is_infinite(matrix, p):
 
 def test_condition_number_of_nan_is_nan():
     assert gs.linalg.cond(gs.full((2, 2), np.nan), "fro").isnan()
+
+
+@pytest.mark.parametrize("p", [None, 2, -2])
+def test_singular_values_of_a_condition_number_are_computed_once(p):
+    node = gs.linalg.cond(gs.ones(3, 3, requires_grad=True), p).grad_fn
+    sources = {source for taken, _ in node.next_functions for source, _ in taken.next_functions}
+    assert [source.name() for source in sources] == ["LinalgSvdvalsBackward0"]
