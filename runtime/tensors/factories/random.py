@@ -345,8 +345,10 @@ def _real_or_complex(
     if dtype.kind == "f":
         return allocate(op, partial(_filled_by, draw, source), shape, dtype)
     part = np.dtype(f"f{dtype.itemsize // 2}")
-    array: Array = allocate(op, partial(_filled_by, draw, source), (*shape, 2), part).view(dtype).reshape(shape)
-    return array if draw is _uniform else np.asarray(array * dtype.type(0.5**0.5))
+    parts: Array = allocate(op, partial(_filled_by, draw, source), (*shape, 2), part)
+    if draw is not _uniform:
+        parts *= part.type(0.5**0.5)
+    return parts.view(dtype).reshape(shape)
 
 
 def _uniform(source: np.random.Generator, out: Array) -> None:

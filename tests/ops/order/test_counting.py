@@ -165,3 +165,26 @@ def test_densities_of_no_point_are_nan():
     far, edges = gs.full((3, 2), 9.0), gs.tensor([0.0, 1.0])
     assert gs.histogramdd(far, [edges, edges], density=True)[0].isnan().all()
     assert gs.histogram(far, edges, density=True)[0].isnan().all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("density", [False, True])
+def test_histograms_are_numpys(dtype, weighted, density):
+    rng = np.random.default_rng(4)
+    a, weight = rng.normal(size=(20, 30)).astype(dtype), rng.random((20, 30)).astype(dtype)
+    edges = np.sort(rng.normal(size=8)).astype(dtype)
+    if not density:  # of bins without a size it would be infinite
+        edges[4], edges[7] = edges[3], edges[6]
+    a[::3, :8] = edges  # on the edges, also on the last one
+    arguments = {"weight": gs.tensor(weight) if weighted else None, "density": density}
+    for bins, limits in [(7, None), (1, None), (5, (-0.75, 0.5)), (gs.tensor(edges), None)]:
+        found = gs.histogram(gs.tensor(a), bins, range=limits, **arguments)
+        of_numpy = edges if isinstance(bins, gs.Tensor) else bins
+        counts, expected_edges = np.histogram(a, of_numpy, limits, density, weight if weighted else None)
+        np.testing.assert_allclose(found.hist.numpy(), counts, rtol=1e-5)
+        np.testing.assert_allclose(found.bin_edges.numpy(), expected_edges, rtol=2e-6 if dtype == "float32" else 1e-15)
+
+
+def test_a_histogram_leaves_out_what_is_no_number():
+    assert gs.histogram(gs.tensor([np.nan, 0.0, 2.0, np.inf]), 2, range=(0.0, 2.0)).hist.tolist() == [1, 1]

@@ -86,12 +86,32 @@ def even_edges(op: str, elements: Array, bins: int, given: Sequence[float] | Non
     if given is not None and (len(given) != 2 or given[0] > given[1]):
         raise RuntimeError(f"{op}(): range must be two numbers, the first not above the second, but got {list(given)}")
     low, high = bounds(op, elements, given)
-    return np.linspace(low, high, bins + 1, dtype=elements.dtype)
+    step = (high - low) / bins
+    if step == 0:  # too small for a number of its own
+        return np.linspace(low, high, bins + 1, dtype=elements.dtype)
+    edges = np.arange(bins + 1) * step + low  # the numbers of `numpy.linspace`, which takes longer
+    edges[-1] = high
+    return edges.astype(elements.dtype)
 
 
 def counted(a: Array, edges: Array, weight: Array | None, density: bool) -> Array:
-    rows = a.reshape(-1, 1)
-    return counted_rows(rows, [edges], weight, density)
+    """Counts of elements; the last bin contains its upper edge."""
+    elements = a.reshape(-1)
+    weights = None if weight is None else weight.reshape(-1)
+    places = searchsorted_of(edges, elements, False, True, None, None)
+    counts = np.bincount(places, weights, len(edges) + 1)[1:-1]  # without what lies below the first edge
+    at_the_end = elements == edges[-1]
+    counts[-1] += np.count_nonzero(at_the_end) if weights is None else weights[at_the_end].sum(dtype=np.float64)
+    return (densities(counts, [edges]) if density else counts).astype(a.dtype)
+
+
+def densities(counts: Array, edges: Sequence[Array]) -> Array:
+    """Shares of all that was counted, by the sizes of the bins; of no point at all NaN."""
+    with np.errstate(all="ignore"):
+        counts = counts / counts.sum()
+        for axis, edge in enumerate(edges):
+            counts /= np.expand_dims(np.diff(edge), [other for other in range(len(edges)) if other != axis])
+    return counts
 
 
 def counted_rows(rows: Array, edges: Sequence[Array], weight: Array | None, density: bool) -> Array:
@@ -105,12 +125,7 @@ def counted_rows(rows: Array, edges: Sequence[Array], weight: Array | None, dens
         places = places * (len(edge) - 1) + np.minimum(found, len(edge) - 2)
     weights = None if weight is None else weight.reshape(-1)[within]
     counts = np.bincount(places[within], weights, int(np.prod(shape))).reshape(shape)
-    if density:
-        with np.errstate(all="ignore"):  # of no point at all it is NaN
-            counts = counts / counts.sum()
-            for axis, edge in enumerate(edges):
-                counts /= np.expand_dims(np.diff(edge), [other for other in range(len(edges)) if other != axis])
-    return counts.astype(rows.dtype)
+    return (densities(counts, edges) if density else counts).astype(rows.dtype)
 
 
 def histogramdd_of(
