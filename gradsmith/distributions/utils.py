@@ -17,6 +17,7 @@ from gradsmith.runtime.arrays.dtypes import get_default_dtype
 from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.graph.size import Size
+from gradsmith.runtime.switches.grad_mode import enable_grad
 from gradsmith.runtime.tensors.factories.creation import as_size, as_tensor, empty, tensor
 from gradsmith.runtime.tensors.factories.random import randn
 from gradsmith.runtime.tensors.queries import is_tensor

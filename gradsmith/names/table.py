@@ -143,10 +143,6 @@ MISSING = {
         "some of a sparse matrix": (
             "lobpcg"
         ),
-        "Memory is not exchanged under a tensor: whether two tensors share it, `data_ptr` of their "
-        "`untyped_storage()` says": (
-            "Tensor.is_set_to"
-        ),
         "Files come from NumPy, by `gs.from_numpy(np.memmap(path))` for example": (
             "from_file"
         ),

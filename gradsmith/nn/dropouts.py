@@ -85,16 +85,17 @@ def dropout2d(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Zeros instead of random channels of images; what has three dimensions is taken for signals, with a warning. See `dropout`.
+    """Zeros instead of random channels of images; see `dropout`.
 
-    Rows of numbers are taken too, as in PyTorch, with a warning: each number is a channel.
+    What has three dimensions is taken for signals, with a warning. Rows of numbers are taken too, as in PyTorch, with a
+    warning: each number is a channel.
     """
     _expect_input("dropout2d", input, p, training)
     _warn_of_dimensions("dropout2d", input, (3, 4))
     if input.ndim == 3:
         warn_caller(
-            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - "
-            "input is interpreted as shape (N, C, L), where C is the channel dim. dropout1d says it without a warning."
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired "
+            "- input is interpreted as shape (N, C, L), where C is the channel dim. dropout1d does it without a warning"
         )
     _expect_channels(input, p, training)
     return _channels_dropped("dropout2d", input, p, training, inplace, generator, True)

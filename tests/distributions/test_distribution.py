@@ -478,6 +478,6 @@ def test_a_lazy_property_read_without_recording_has_its_history():
 
 
 def test_gamma_takes_numbers_as_values():
-    assert dist.Gamma(1.0, 1.0).log_prob(1) == dist.Chi2(2.0).rsample().new_tensor(-1.0)
+    assert dist.Gamma(1.0, 1.0).log_prob(1).item() == -1.0
     with pytest.raises(ValueError, match="to be within the support"):
         dist.Gamma(1.0, 1.0).log_prob(-1)

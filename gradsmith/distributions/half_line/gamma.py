@@ -11,6 +11,7 @@ from gradsmith.generated import clamp_min, digamma, igamma, lgamma, log, square,
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.gammas import standard_gamma
 from gradsmith.runtime.arrays.limits import finfo
+from gradsmith.runtime.tensors.factories.creation import as_tensor
 
 if TYPE_CHECKING:
     from gradsmith.distributions.utils import Parameter, Shape

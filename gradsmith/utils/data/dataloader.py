@@ -54,10 +54,10 @@ class DataLoader(Generic[T]):
     worker_init_fn : callable, optional
         Called in each worker with its number.
     multiprocessing_context : str or context, optional
-        Workers are threads by default, which share the dataset and copy nothing; each draws gradsmith's random numbers from
-        a generator of its own, seeded by the pass and its number. "fork", "spawn" or "forkserver", or a context of
-        `multiprocessing`, makes processes, which do not wait for each other's Python code, and have the generators of
-        `random` and NumPy seeded too.
+        Workers are threads by default, which share the dataset and copy nothing; each draws gradsmith's random numbers
+        from a generator of its own, seeded by the pass and its number. "fork", "spawn" or "forkserver", or a context
+        of `multiprocessing`, makes processes, which do not wait for each other's Python code, and have the generators
+        of `random` and NumPy seeded too.
     generator : Generator, optional
         For the order, and for the seeds of workers.
     prefetch_factor : int, optional

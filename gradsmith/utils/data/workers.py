@@ -28,7 +28,10 @@ class ThreadWorkers:
         for i, tasks in enumerate(self.tasks):
             arguments = plan, WorkerInfo(i, count, seed + i, plan.dataset), f"DataLoader worker thread {i}"
             thread = threading.Thread(
-                target=_work_in_thread, args=(*arguments, tasks.get, self.results.put), name=f"DataLoader-{i}", daemon=True
+                target=_work_in_thread,
+                args=(*arguments, tasks.get, self.results.put),
+                name=f"DataLoader-{i}",
+                daemon=True,
             )
             self.threads.append(thread)
             thread.start()

@@ -183,6 +183,7 @@ def test_dropout_of_nothing_and_of_all():
     assert F.dropout(x, 1.0, inplace=True) is x and x.sum() == 0
 
 
+@pytest.mark.filterwarnings("ignore:dropout2d")
 @pytest.mark.parametrize(
     ("function", "shape", "kept"),
     [

@@ -127,7 +127,13 @@ def test_gradients_end():
 
 @pytest.mark.parametrize(
     "dtype, start, to",
-    [("float32", -np.inf, 1.0), ("float32", -1e39, 1.0), ("float32", 0.0, np.inf), ("float16", 0.0, 1e6), ("float64", -1.7e308, 1.7e308)],
+    [
+        ("float32", -np.inf, 1.0),
+        ("float32", -1e39, 1.0),
+        ("float32", 0.0, np.inf),
+        ("float16", 0.0, 1e6),
+        ("float64", -1.7e308, 1.7e308),
+    ],
 )
 def test_even_numbers_of_a_range_that_the_dtype_has_not(dtype, start, to):
     x = gs.zeros(2, dtype=getattr(gs, dtype))

@@ -354,7 +354,12 @@ def test_copied_slices_count_from_the_start():
 def test_a_tensor_that_lies_like_another_one():
     x = gs.arange(6.0).reshape(2, 3)
     assert x.is_set_to(x) and x.is_set_to(x.view(2, 3)) and x.is_set_to(x.detach())
-    assert not x.is_set_to(x.clone()) and not x.is_set_to(x.view(3, 2)) and not x.is_set_to(x.T) and not x[0].is_set_to(x[1])
+    assert (
+        not x.is_set_to(x.clone())
+        and not x.is_set_to(x.view(3, 2))
+        and not x.is_set_to(x.T)
+        and not x[0].is_set_to(x[1])
+    )
     meta = gs.empty(2, device="meta")
     assert meta.is_set_to(meta) and not meta.is_set_to(gs.empty(2, device="meta"))
 

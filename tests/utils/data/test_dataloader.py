@@ -281,7 +281,7 @@ def test_batches_as_they_are_ready(workers):
         def __getitem__(self, index):
             if index == 0:
                 self.event.wait(20)
-            elif index == 3:  # the second sample of the other worker
+            elif index == 4:  # asked for once a sample of the other worker has come
                 self.event.set()
             return index
 

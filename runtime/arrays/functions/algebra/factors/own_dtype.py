@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 
-_functions = getattr(np.linalg, "_umath_linalg", None)
+_functions: Any = getattr(np.linalg, "_umath_linalg", None)
 
 
 def eig(a: Array) -> tuple[Array, Array]:
     """``numpy.linalg.eig(a)``, complex whatever the eigenvalues are."""
-    return _computed("eig", a, "f->FF", "d->DD", "D->DD") or _complex(*np.linalg.eig(a))
+    values, vectors = _computed("eig", a, "f->FF", "d->DD", "D->DD") or _complex(*np.linalg.eig(a))
+    return values, vectors
 
 
 def eigvals(a: Array) -> Array:
@@ -30,7 +31,8 @@ def eigvals(a: Array) -> Array:
 
 
 def eigh(a: Array) -> tuple[Array, Array]:
-    return _computed("eigh_lo", a, "F->fF", "D->dD") or tuple(np.linalg.eigh(a))
+    values, vectors = _computed("eigh_lo", a, "F->fF", "D->dD") or np.linalg.eigh(a)
+    return values, vectors
 
 
 def eigvalsh(a: Array) -> Array:
@@ -52,7 +54,7 @@ def _complex(*results: Array) -> tuple[Array, ...]:
 
 def _computed(name: str, a: Array, *loops: str) -> Any:
     """The results of a function that computes in the dtype of `a`; None where it does not, or has no matrix."""
-    function = getattr(_functions, name, None)
+    function: Any = getattr(_functions, name, None)
     loop = next((loop for loop in loops if loop[0] == a.dtype.char), "")
     if loop not in getattr(function, "types", ()) or a.ndim < 2 or not a.size:
         return None
