@@ -265,6 +265,22 @@ def test_a_grid_of_another_size_interpolates():
             np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("channels", [1, 3, 20])
+@pytest.mark.parametrize("points", [1, 300, 600, 3000])  # fewer than elements of the image, and more
+def test_the_nearest_elements_of_a_grid_are_copied(points, channels, dtype):
+    x = RNG.standard_normal((2, channels, 20, 30)).astype(dtype)
+    x[0, 0, 0, 0] = np.nan  # which does not get outside
+    grid = (RNG.standard_normal((2, 1, points, 2)) * 0.7).astype(dtype)
+    found = F.grid_sample(gs.tensor(x), gs.tensor(grid), "nearest", align_corners=True).numpy()
+    at = np.rint((grid[:, 0] + 1) * np.array([14.5, 9.5], dtype)).astype(int)
+    is_inside = ((at >= 0) & (at < [30, 20])).all(-1)
+    column, row = np.where(is_inside[..., None], at, 0).transpose(2, 0, 1)
+    for image in range(2):
+        taken = np.where(is_inside[image], x[image][:, row[image], column[image]], 0)
+        np.testing.assert_array_equal(found[image, :, 0], taken)
+
+
 def test_what_is_outside_of_an_image():
     x = gs.tensor([[[[1.0, 2.0, 3.0]]]], dtype=gs.float64)
     points = gs.tensor([-3.0, -2.0, 0.5, 2.0, 3.0], dtype=gs.float64)

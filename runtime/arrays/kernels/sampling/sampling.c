@@ -6,6 +6,9 @@
  *
  *     image[channel][element]   ->   turned[element][channel]
  *
+ * Where each point has a single element, as the nearest one is, and there are too few of them to turn an image for, they
+ * are fetched as the image is.
+ *
  * Sums have one order, whatever the number of threads.
  */
 #include "sampling.h"
@@ -19,6 +22,7 @@
 #define BLOCK 256  /* points whose values are turned at once */
 #define WIDEST 16  /* channels */
 #define CHUNK 4096 /* points that are at least worth turning an image for */
+#define SMALL 8192 /* elements of a channel that stays in the cache */
 
 typedef struct {
     const gs_samples *samples;
@@ -82,6 +86,12 @@ lay_out(sampling *job)
 }
 
 static int
+is_taken(const gs_samples *s)
+{
+    return s->taps == 1 && s->points <= (s->size <= SMALL ? s->size : s->size / 4);
+}
+
+static int
 run(gs_task task, sampling *job, npy_intp n_items, npy_intp n_points)
 {
     npy_intp cost = n_points * job->samples->taps * job->width / 4 + job->samples->size * job->width;
@@ -102,6 +112,9 @@ gs_sample(const gs_samples *s, const void *image, const void *weights, const npy
     }
     lay_out(&job);
     gs_task task = s->type == NPY_FLOAT32 ? sample_chunks_float32 : sample_chunks_float64;
+    if (is_taken(s)) {
+        task = s->type == NPY_FLOAT32 ? take_chunks_float32 : take_chunks_float64;
+    }
     return run(task, &job, s->images * job.n_groups * job.n_chunks, smaller(job.chunk, s->points));
 }
 

@@ -125,7 +125,36 @@ NAME(weigh_block)(npy_intp width, const block *b, const void *values, const void
 
 #undef FOR_WIDTH
 
+/* ---- one channel as it is, with one tap for each point */
+
+GS_CLONES static void
+NAME(take_points)(const npy_int64 *places, const REAL *weights, npy_intp n, const REAL *image, REAL *values)
+{
+    for (npy_intp p = 0; p < n; p++) {
+        values[p] = places[p] >= 0 ? 0 + weights[p] * image[places[p]] : 0;
+    }
+}
+
 /* ---- tasks; items are numbered chunk by chunk of the points, for each group of channels of each image */
+
+static void
+NAME(take_chunks)(void *context, npy_intp first, npy_intp last)
+{
+    sampling *job = context;
+    const gs_samples *s = job->samples;
+    for (npy_intp i = first; i < last; i++) {
+        npy_intp group = i / job->n_chunks, n = group / job->n_groups, channel = group % job->n_groups * job->width;
+        npy_intp first_row = n * s->channels + channel, rows = smaller(job->width, s->channels - channel);
+        npy_intp end = smaller(s->points, (i % job->n_chunks + 1) * job->chunk);
+        for (npy_intp point = i % job->n_chunks * job->chunk; point < end; point += BLOCK) {
+            block b = block_of(job, n, point, smaller(BLOCK, end - point), sizeof(REAL));
+            for (npy_intp row = first_row; row < first_row + rows; row++) {
+                NAME(take_points)(b.places, b.weights, b.n, (const REAL *)job->image + row * s->size,
+                                  (REAL *)job->result + row * s->points + point);
+            }
+        }
+    }
+}
 
 static void
 NAME(sample_chunks)(void *context, npy_intp first, npy_intp last)
