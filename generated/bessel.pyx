@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_input, as_int, as_operand, as_str, as_tensor_operand, BatchRule, begin_op,
+    apply_fused, array_of, as_floating, as_input, as_int, as_operand, as_str, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, by_ops, carry_tangents, carry_transposed, check_inplace, check_real, connect_1, connect_2,
     copy_into, drop_value, elementwise, end_op, ended, ended_composite, fused_forward, FusedKernel, give_out,
     grad_enabled, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, is_tensor, loop_of_kernel, name_within,
@@ -20,7 +20,8 @@ from gradsmith.generated.arithmetic cimport (
 from gradsmith.generated.comparison cimport op_eq_scalar, op_where_scalar_tensor
 from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_tensor
 from gradsmith.runtime.formulas.formulas cimport fits_loop, zeros_like
-from gradsmith.generated.unary cimport op_neg, op_sign
+from gradsmith.generated.trigonometric cimport op_sin
+from gradsmith.generated.unary cimport op_abs, op_neg, op_sign
 
 import numpy as np
 
@@ -40,7 +41,6 @@ cdef object scipy_of_special_modified_bessel_k0_any = SciPy("special.modified_be
 cdef object scipy_of_special_modified_bessel_k1_any = SciPy("special.modified_bessel_k1_any")
 cdef object scipy_of_special_scaled_modified_bessel_k0_any = SciPy("special.scaled_modified_bessel_k0_any")
 cdef object scipy_of_special_scaled_modified_bessel_k1_any = SciPy("special.scaled_modified_bessel_k1_any")
-cdef object scipy_of_special_spherical_bessel_j0 = SciPy("special.spherical_bessel_j0")
 cdef object scipy_of_special_airy = SciPy("special.airy")
 cdef object scipy_of_special_airy_ai = SciPy("special.airy_ai")
 cdef object scipy_of_airy_ai_prime = SciPy("airy_ai_prime")
@@ -74,6 +74,7 @@ cdef extern from "bessel_kernels.h":
     const FusedKernel SPECIAL_MODIFIED_BESSEL_K1_LOOP_FORWARD
     const FusedKernel SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_FORWARD
     const FusedKernel SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_FORWARD
+    const FusedKernel SPECIAL_SPHERICAL_BESSEL_J0_FORWARD
 
 from cpython.pycapsule cimport PyCapsule_New
 
@@ -1954,13 +1955,26 @@ cdef object tangents_special_spherical_bessel_j0(tuple tangents, tuple given):  
     self, = given
     return op_mul_tensor(op_neg(self_t), op_special_spherical_jn(1, self))
 
+cdef object special_spherical_bessel_j0_by_ops(tuple given):
+    self, = given
+    self = as_floating(self)
+    return op_where_scalar_tensor(
+        op_eq_scalar(self, 0),
+        1,
+        op_where_scalar_tensor(op_eq_scalar(op_abs(self), float("inf")), 0, op_div_tensor_tensor(op_sin(self), self)),
+    )
+
 cdef TensorBase op_special_spherical_bessel_j0(TensorBase self):
     cdef int depth = begin_replaceable_op(
         "special.spherical_bessel_j0", (self,), &batched_special_spherical_bessel_j0
     ) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.spherical_of(scipy_of_special_spherical_bessel_j0.special.spherical_jn, 0, array_of(self))
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_SPHERICAL_BESSEL_J0_FORWARD, operands, ()
     )
+    if result is None:
+        result = by_ops(special_spherical_bessel_j0_by_ops, (self,))
     cdef Node node
     if requires_grad_1(self):
         node = <Node>SpecialSphericalBesselJ0Backward0.__new__(SpecialSphericalBesselJ0Backward0)
@@ -1976,7 +1990,12 @@ cdef object packed_special_spherical_bessel_j0(tuple operands):
 
 cdef BatchRule batched_special_spherical_bessel_j0
 batched_special_spherical_bessel_j0 = BatchRule(
-    b"special.spherical_bessel_j0", elementwise, b"e", packed_special_spherical_bessel_j0, NULL, no_loop()
+    b"special.spherical_bessel_j0",
+    elementwise,
+    b"e",
+    packed_special_spherical_bessel_j0,
+    NULL,
+    loop_of_kernel(&SPECIAL_SPHERICAL_BESSEL_J0_FORWARD),
 )
 
 def call_special_spherical_bessel_j0(self):
@@ -1992,8 +2011,6 @@ def special_spherical_bessel_j0(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Raises: TypeError, ModuleNotFoundError
 
     Gradients:
         input: -grad * special_spherical_jn(1, self)

@@ -630,3 +630,68 @@ const gs_fused_kernel SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_FORWARD = {
     .cost = 8,
     .inputs = {0},
 };
+
+/* ---- SPECIAL_SPHERICAL_BESSEL_J0_FORWARD */
+/* derivatives.yaml: special_spherical_bessel_j0 */
+
+/* where(self == 0, 1, where(abs(self) == inf, 0, sin(self) / self)) */
+GS_CLONES static void special_spherical_bessel_j0_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    for (npy_intp first = 0; first < n; first += GS_NEAR_BLOCK) {
+        const npy_intp end = n - first < GS_NEAR_BLOCK ? n : first + GS_NEAR_BLOCK;
+        int all_near = 1;
+        for (npy_intp i = first; i < end; i++) {
+            all_near &= gs_is_near(self[i]);
+        }
+        if (!all_near) {
+            for (npy_intp i = first; i < end; i++) {
+                const float sin_1 = gs_sin_anywheref(self[i]);
+                out[i] = self[i] == 0.0f ? 1.0f : (fabsf(self[i]) == INFINITY ? 0.0f : sin_1 / self[i]);
+            }
+            continue;
+        }
+        GS_IVDEP
+        for (npy_intp i = first; i < end; i++) {
+            const float sin_1 = gs_sinf(self[i]);
+            out[i] = self[i] == 0.0f ? 1.0f : (fabsf(self[i]) == INFINITY ? 0.0f : sin_1 / self[i]);
+        }
+    }
+}
+
+GS_CLONES static void special_spherical_bessel_j0_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    for (npy_intp first = 0; first < n; first += GS_NEAR_BLOCK) {
+        const npy_intp end = n - first < GS_NEAR_BLOCK ? n : first + GS_NEAR_BLOCK;
+        int all_near = 1;
+        for (npy_intp i = first; i < end; i++) {
+            all_near &= gs_is_near(self[i]);
+        }
+        if (!all_near) {
+            for (npy_intp i = first; i < end; i++) {
+                const double sin_1 = gs_sin_anywhere(self[i]);
+                out[i] = self[i] == 0.0 ? 1.0 : (fabs(self[i]) == INFINITY ? 0.0 : sin_1 / self[i]);
+            }
+            continue;
+        }
+        GS_IVDEP
+        for (npy_intp i = first; i < end; i++) {
+            const double sin_1 = gs_sin(self[i]);
+            out[i] = self[i] == 0.0 ? 1.0 : (fabs(self[i]) == INFINITY ? 0.0 : sin_1 / self[i]);
+        }
+    }
+}
+
+const gs_fused_kernel SPECIAL_SPHERICAL_BESSEL_J0_FORWARD = {
+    .name = "special_spherical_bessel_j0_forward",
+    .loops = {special_spherical_bessel_j0_forward_f, special_spherical_bessel_j0_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 16,
+    .inputs = {0},
+};

@@ -23,5 +23,6 @@ extern const gs_fused_kernel SPECIAL_MODIFIED_BESSEL_K0_LOOP_FORWARD;
 extern const gs_fused_kernel SPECIAL_MODIFIED_BESSEL_K1_LOOP_FORWARD;
 extern const gs_fused_kernel SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_FORWARD;
 extern const gs_fused_kernel SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_FORWARD;
+extern const gs_fused_kernel SPECIAL_SPHERICAL_BESSEL_J0_FORWARD;
 
 #endif

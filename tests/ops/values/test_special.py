@@ -155,3 +155,12 @@ def test_second_derivatives_at_negative_parameters_are_nan_at_once():
     (slope,) = gs.autograd.grad(gs.special.gammainc(a, gs.ones(1, dtype=gs.float64)).sum(), a, create_graph=True)
     slope.sum().backward()
     assert np.isnan(a.grad.numpy()).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_spherical_bessel_function_of_order_zero(dtype):
+    x = np.array([0.0, -0.0, 1e-30, 0.3, -2.5, 1e4, np.inf, -np.inf, np.nan], dtype)
+    expected = [1, 1, 1, *np.sinc(x[3:6].astype(np.float64) / np.pi), 0, 0, np.nan]
+    found = gs.special.spherical_bessel_j0(gs.tensor(x)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=3e-7 if dtype == "float32" else 1e-11)
+    assert gs.special.spherical_bessel_j0(gs.tensor([0, 1])).dtype == gs.float32
