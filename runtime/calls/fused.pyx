@@ -14,6 +14,7 @@ from gradsmith.runtime.arrays.array cimport (
     FusedKernel,
     cast,
     copy_into,
+    empty_array,
     fused,
     fused_doubled,
     fused_over,
@@ -320,6 +321,9 @@ cdef PyObject *fused_of_halves(const FusedKernel *kernel, PyObject **inputs, con
     for i in range(kernel.n_inputs):
         if cnp.PyArray_TYPE(<cnp.ndarray>inputs[i]) != cnp.NPY_FLOAT16 or is_meta(inputs[i]):
             return NULL
+    half = dense_result_of_halves(kernel, inputs, numbers)
+    if half != NULL:
+        return half
     for i in range(kernel.n_inputs):
         wide[i] = cast(inputs[i], cnp.NPY_FLOAT32)
         held.append(<object>wide[i])
@@ -328,6 +332,21 @@ cdef PyObject *fused_of_halves(const FusedKernel *kernel, PyObject **inputs, con
     half = cast(result, cnp.NPY_FLOAT16)
     release_array(result)
     return half
+
+
+cdef PyObject *dense_result_of_halves(
+    const FusedKernel *kernel, PyObject **inputs, const double *numbers
+) except? NULL:
+    """A block at a time, for contiguous inputs of one shape; else NULL."""
+    cdef cnp.ndarray first = <cnp.ndarray>inputs[0]
+    cdef PyObject *half
+    if GS_IS_PASS(kernel) or not cnp.PyArray_IS_C_CONTIGUOUS(first):
+        return NULL
+    half = empty_array(cnp.NPY_FLOAT16, cnp.PyArray_NDIM(first), cnp.PyArray_DIMS(first))
+    if fused_over(kernel, inputs, numbers, half):
+        return half
+    release_array(half)
+    return NULL
 
 
 cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scalars, TensorBase out) except -1:

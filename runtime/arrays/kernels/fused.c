@@ -11,6 +11,7 @@
  * together, a tile of each, so that its cache lines are fetched once and not once for each row.
  */
 #include "fused.h"
+#include "halves.h"
 #include "support/array_cache.h"
 #include "support/iteration.h"
 #include "support/meta.h"
@@ -621,9 +622,12 @@ gs_fused_into(const gs_fused_kernel *kernel, PyObject **inputs, const double *sc
 {
     npy_intp dims[NPY_MAXDIMS];
     int n = kernel->n_inputs;
-    int type = kernel->loops[0] == NULL ? -1 : common_float(kernel, inputs);
-    if (type < 0 || gs_is_meta(out) || gs_any_meta(inputs, n)) {
+    if (kernel->loops[0] == NULL || gs_is_meta(out) || gs_any_meta(inputs, n)) {
         return 0;
+    }
+    int type = common_float(kernel, inputs);
+    if (type < 0) {
+        return gs_fused_halves(kernel, inputs, scalars, out);
     }
     int nd = gs_broadcast_shape(inputs, n, dims);
     if (nd < 0) {

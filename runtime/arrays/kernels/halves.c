@@ -12,6 +12,7 @@
 #include "halves.h"
 #include "elementary/exponential.h"
 #include "support/simd.h"
+#include "threads/thread_pool.h"
 
 /* ---- elements */
 
@@ -267,5 +268,63 @@ gs_take_half_loop(gs_ufunc ufunc, gs_loop *loop)
     loop->run = run_halves;
     loop->data = &loops[ufunc];
     loop->out_type = wide->out_type == NPY_FLOAT32 ? NPY_HALF : NPY_BOOL;
+    return 1;
+}
+
+/* ---- formulas */
+
+typedef struct {
+    const gs_fused_kernel *kernel;
+    const double *scalars;
+    npy_half *data[GS_FUSED_MAX_INPUTS + 1]; /* of the inputs, then the result */
+} half_formula;
+
+static void
+run_formula(void *context, npy_intp first, npy_intp last)
+{
+    _Alignas(64) float blocks[GS_FUSED_MAX_INPUTS + 1][BLOCK];
+    char *args[GS_FUSED_MAX_INPUTS + 1];
+    const half_formula *formula = context;
+    int n_inputs = formula->kernel->n_inputs;
+    for (int i = 0; i <= n_inputs; i++) {
+        args[i] = (char *)blocks[i];
+    }
+    for (; first < last; first += BLOCK) {
+        npy_intp n = last - first < BLOCK ? last - first : BLOCK;
+        for (int i = 0; i < n_inputs; i++) {
+            widen(formula->data[i] + first, blocks[i], n);
+        }
+        formula->kernel->loops[0](args, formula->scalars, n);
+        halve(blocks[n_inputs], formula->data[n_inputs] + first, n);
+    }
+}
+
+static int
+is_dense_like(PyObject *array, PyObject *out)
+{
+    return gs_fields(array)->descr == gs_descr[NPY_HALF] && gs_is_plain(array) && gs_same_shape(array, out);
+}
+
+int
+gs_fused_halves(const gs_fused_kernel *kernel, PyObject *const *inputs, const double *scalars, PyObject *out)
+{
+    half_formula formula = {.kernel = kernel, .scalars = scalars};
+    if (!is_dense_like(out, out) || !(gs_fields(out)->flags & NPY_ARRAY_WRITEABLE)) {
+        return 0;
+    }
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        if (!is_dense_like(inputs[i], out)) {
+            return 0;
+        }
+        formula.data[i] = (npy_half *)gs_fields(inputs[i])->data;
+    }
+    formula.data[kernel->n_inputs] = (npy_half *)gs_fields(out)->data;
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        Py_INCREF(inputs[i]);
+    }
+    gs_parallel(run_formula, &formula, gs_size(out), kernel->cost + kernel->n_inputs, BLOCK);
+    for (int i = 0; i < kernel->n_inputs; i++) {
+        Py_DECREF(inputs[i]);
+    }
     return 1;
 }

@@ -2,6 +2,7 @@
 #ifndef GRADSMITH_HALVES_H
 #define GRADSMITH_HALVES_H
 
+#include "fused.h"
 #include "support/loops.h"
 
 GS_HIDDEN_BEGIN
@@ -11,6 +12,10 @@ gs_loop_function gs_half_converter(int from, int to);
 
 /* Fills in the loop for float16; 0 when float32 has none, or the op is not the same in both. */
 int gs_take_half_loop(gs_ufunc ufunc, gs_loop *loop);
+
+/* Computes a formula in float32 and rounds it once at the end. `out` is one of the inputs or shares no memory with them.
+ * 0, and nothing is written, unless all are float16, of one shape and contiguous. */
+int gs_fused_halves(const gs_fused_kernel *kernel, PyObject *const *inputs, const double *scalars, PyObject *out);
 
 GS_HIDDEN_END
 
