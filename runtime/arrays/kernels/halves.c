@@ -328,3 +328,41 @@ gs_fused_halves(const gs_fused_kernel *kernel, PyObject *const *inputs, const do
     }
     return 1;
 }
+
+/* ---- halves and a number */
+
+typedef struct {
+    const gs_loop *loop;
+    const npy_half *in;
+    float number;
+    int number_first;
+    npy_half *out;
+} half_scaling;
+
+static void
+run_with_number(void *context, npy_intp first, npy_intp last)
+{
+    _Alignas(64) float block[BLOCK];
+    const half_scaling *scaling = context;
+    float number = scaling->number;
+    int place = scaling->number_first;
+    char *args[3] = {(char *)block, (char *)block, (char *)block};
+    npy_intp strides[3] = {sizeof(float), sizeof(float), sizeof(float)};
+    args[!place] = (char *)&number;
+    strides[!place] = 0;
+    for (; first < last; first += BLOCK) {
+        npy_intp n = last - first < BLOCK ? last - first : BLOCK;
+        widen(scaling->in + first, block, n);
+        scaling->loop->run(args, &n, strides, scaling->loop->data);
+        halve(block, scaling->out + first, n);
+    }
+}
+
+void
+gs_halves_with_number(const gs_loop *loop, PyObject *a, float number, int number_first, PyObject *out)
+{
+    half_scaling scaling = {loop, (npy_half *)gs_fields(a)->data, number, number_first, (npy_half *)gs_fields(out)->data};
+    Py_INCREF(a);
+    gs_parallel(run_with_number, &scaling, gs_size(out), 2, BLOCK);
+    Py_DECREF(a);
+}

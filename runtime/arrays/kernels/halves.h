@@ -17,6 +17,10 @@ int gs_take_half_loop(gs_ufunc ufunc, gs_loop *loop);
  * 0, and nothing is written, unless all are float16, of one shape and contiguous. */
 int gs_fused_halves(const gs_fused_kernel *kernel, PyObject *const *inputs, const double *scalars, PyObject *out);
 
+/* The loop of float32 over halves and one float, each result rounded to a half. Both arrays are contiguous and of one shape;
+ * they are the same one, or share no memory. */
+void gs_halves_with_number(const gs_loop *loop, PyObject *a, float number, int number_first, PyObject *out);
+
 GS_HIDDEN_END
 
 #endif

@@ -3,6 +3,7 @@
  * Each entry has a fast path for plain operands of one type and shape, written out so that it costs little more than
  * the inner loop itself, and a general path: find the type to compute in, convert the operands, broadcast, walk.
  */
+#include "halves.h"
 #include "support/array_cache.h"
 #include "support/assign.h"
 #include "support/iteration.h"
@@ -448,9 +449,30 @@ binary_scalar_of_type(gs_ufunc ufunc, int type, PyObject *a, PyObject *number, i
     return result;
 }
 
+/* The loop of float32 for contiguous halves and a number, of which `element` becomes a float; else NULL. */
+static const gs_loop *
+loop_of_halves(gs_ufunc ufunc, PyObject *a, PyObject *number, float *element)
+{
+    if (gs_type(a) != NPY_HALF || !computes_halves_wide(ufunc) || !gs_is_plain(a) || gs_is_meta(a)) {
+        return NULL;
+    }
+    const gs_loop *loop = gs_find_loop(ufunc, NPY_FLOAT32);
+    int is_direct = loop != NULL && loop->state == GS_DIRECT && loop->out_type == NPY_FLOAT32;
+    return is_direct && store_quickly(number, NPY_FLOAT32, (char *)element) ? loop : NULL;
+}
+
 static GS_NOINLINE PyObject *
 binary_scalar_general(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_first)
 {
+    float element;
+    const gs_loop *of_halves = loop_of_halves(ufunc, a, number, &element);
+    if (of_halves != NULL) {
+        PyObject *out = gs_array_like(a, NPY_HALF);
+        if (out != NULL) {
+            gs_halves_with_number(of_halves, a, element, number_first, out);
+        }
+        return out;
+    }
     int type = scalar_type(ufunc, a, number);
     if (type < 0) {
         return NULL;
@@ -690,6 +712,12 @@ gs_binary_scalar_into(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_
                is_ordered_target(ufunc, type, a, out);
     if (fits && ufunc != GS_POWER && store_quickly(number, type, element)) {
         run_scalar(&gs_loops[ufunc][type], a, gs_itemsize[type], element, number_first, out);
+        return 0;
+    }
+    float wide;
+    const gs_loop *of_halves = loop_of_halves(ufunc, a, number, &wide);
+    if (of_halves != NULL && is_direct_target(a, out, NPY_HALF)) {
+        gs_halves_with_number(of_halves, a, wide, number_first, out);
         return 0;
     }
     return gs_check_writable(out) < 0 ? -1 : store_result(ufunc, gs_binary_scalar(ufunc, a, number, number_first), out);

@@ -78,3 +78,34 @@ def test_broadcast_and_special_numbers():
     assert gs.tensor(special).addcmul_(gs.tensor(special), gs.tensor(special)).isinf().tolist() == [
         False, True, False, False, True, False,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [0.3, 3, -1e6, 1e-7, float("inf"), float("nan"), True])
+@pytest.mark.parametrize("shape", [(), (1,), (513,), (30, 40, 50)])
+def test_products_and_quotients_with_a_number_keep_its_digits(number, shape):
+    a = np.asarray(halves(*shape))
+    wide, factor = a.astype(np.float32), np.float32(number)
+    with np.errstate(all="ignore"):
+        expected = {
+            "mul": (wide * factor).astype(np.float16),
+            "div": (wide / factor).astype(np.float16),
+            "floor_divide": np.floor_divide(wide, factor).astype(np.float16),
+        }
+        reciprocal = (factor / wide).astype(np.float16)
+    for name, values in expected.items():
+        x = gs.tensor(a)
+        found = getattr(x, name)(number)
+        assert found.dtype == gs.float16
+        np.testing.assert_array_equal(found.numpy(), values)
+        np.testing.assert_array_equal(x.numpy(), a)
+        np.testing.assert_array_equal(getattr(x, name + "_")(number).numpy(), values)
+    np.testing.assert_array_equal((number / gs.tensor(a)).numpy(), reciprocal)
+
+
+def test_products_with_a_number_of_other_layouts():
+    a = halves(20, 30)
+    expected = (a.astype(np.float32) * np.float32(0.3)).astype(np.float16)
+    x = gs.tensor(a)
+    np.testing.assert_array_equal((x.T * 0.3).numpy(), expected.T)
+    np.testing.assert_array_equal(x[:, ::2].mul_(0.3).numpy(), expected[:, ::2])
+    np.testing.assert_array_equal(x.numpy()[:, 1::2], a[:, 1::2])
