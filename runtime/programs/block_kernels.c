@@ -127,14 +127,18 @@ run_kernel(const gs_block_step *step, char *const *addresses)
     ((gs_block_kernel)step->more->function)(args, step->more->numbers, step->n);
 }
 
+#define MOVE_OF(real)                                                               \
+    for (npy_intp i = 0; i < n; i++) {                                              \
+        *(real *)(out + i * more->strides[1]) = *(const real *)(in + i * more->strides[0]); \
+    }
+
 static void
 run_move(const gs_block_step *step, const char *in, char *out)
 {
     const gs_block_more *more = step->more;
+    const npy_intp n = step->n;
     for (npy_intp row = 0; row < more->rows; row++, in += more->row_strides[0], out += more->row_strides[1]) {
-        for (npy_intp i = 0; i < step->n; i++) {
-            memcpy(out + i * more->strides[1], in + i * more->strides[0], step->is_double ? 8 : 4);
-        }
+        IN_BOTH_TYPES(MOVE_OF);
     }
 }
 

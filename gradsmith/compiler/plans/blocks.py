@@ -13,11 +13,11 @@ from gradsmith.runtime.programs.block import Block
 from gradsmith.runtime.programs.program import Step, block_step
 
 
-def groups_of(n_steps: int, natives: dict[int, Native], skipped: set[int]) -> list[list[int]]:
-    """Numbers of steps that follow one another natively, group by group. Skipped ones do nothing."""
+def groups_of(n_steps: int, in_blocks: set[int], skipped: set[int]) -> list[list[int]]:
+    """Numbers of steps of blocks that follow one another, group by group. Skipped ones do nothing."""
     found: list[list[int]] = [[]]
     for number in range(n_steps):
-        if number in natives:
+        if number in in_blocks:
             found[-1].append(number)
         elif number not in skipped and found[-1]:
             found.append([])
@@ -53,7 +53,7 @@ class Blocks:
         inputs: set[int],
     ) -> None:
         self.inputs = inputs
-        self.inner = {number for group in tiles.values() for number in group.inner_numbers()}
+        self.inner = {number for group in tiles.values() for number in group.inner}
         self.steps, self.natives, self.loops, self.tiles = steps, natives, loops, tiles
         self.places, self.read_elsewhere = places, read_elsewhere
         self.shown: list[int] = []
@@ -95,7 +95,8 @@ class Blocks:
 
     def _note_result(self, block: Block, number: int) -> None:
         """A result that leaves the block is a new array, or one that shows its room."""
-        slot = self.natives[number].result
+        slot = self.steps[number].results[0]
+        assert slot is not None
         if self.steps[number].writes:
             base, _ = self.places.memory.place_of(slot)
             if base in self.inputs and base not in block.counted:

@@ -1,10 +1,10 @@
-"""Fusion: elementwise steps on large arrays of one layout, brought together so that they can run tile by tile.
+"""Fusion: steps on long rows of one length, brought together so that they can run tile by tile.
 
 Note [Fusion groups]
-A group takes in each elementwise step on arrays like its own. Steps between these that need nothing of the group are
-moved before it, where they may be groups themselves; others wait until the group ends, and from then on nothing may
-join that needs what they make, or writes what they read. A backward joins its forward that way, past the reduction
-between them.
+A group takes in each step on rows as long as its own (Note [Long rows]). Steps between these that need nothing of the
+group are moved before it, where they may be groups themselves; others wait until the group ends, and from then on
+nothing may join that needs what they make, or writes what they read. A backward joins its forward that way, past the
+reduction between them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gradsmith.compiler.plans.memory import Memory
-from gradsmith.compiler.plans.native import MOST_IN_BLOCK, Native
+from gradsmith.compiler.plans.rows import RowStep
 from gradsmith.runtime.programs.program import Step
 
 MOST_WAITING = 64  # steps
 MOST_AHEAD = 512
 MOST_DEEP = 16  # groups that are moved before one another
-ELSEWHERE = -1
 
 
 @dataclass
@@ -28,21 +27,21 @@ class Group:
 
     Attributes
     ----------
-    layout : int
-        That of their results.
+    n : int
+        Elements of a row.
     ahead, waiting : list of Step
         Steps that come before the group, and after it.
-    touched : dict of int to int
-        Owner -> address of the memory that members use of it.
+    touched : dict of int to set of (int, int)
+        Owner -> addresses and strides of the rows that members use of its memory.
     written, read, made : set of int
         Owners that members write or make; that waiting steps read; that these make or write.
     """
 
-    layout: int
+    n: int
     members: list[Step] = field(default_factory=list)
     ahead: list[Step] = field(default_factory=list)
     waiting: list[Step] = field(default_factory=list)
-    touched: dict[int, int] = field(default_factory=dict)
+    touched: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
     read: set[int] = field(default_factory=set)
     made: set[int] = field(default_factory=set)
@@ -57,12 +56,12 @@ class Fusion:
     Parameters
     ----------
     memory : Memory
-    native_of : callable
-        A step on arrays of any size, or None where it is no loop over elements.
+    rows_of : callable
+        A step as one on long rows, or None where it cannot be that.
     """
 
-    def __init__(self, memory: Memory, native_of: Callable[[Step], Native | None]) -> None:
-        self.memory, self.native_of = memory, native_of
+    def __init__(self, memory: Memory, rows_of: Callable[[Step], RowStep | None]) -> None:
+        self.memory, self.rows_of = memory, rows_of
 
     def ordered(self, steps: Sequence[Step], depth: int = 0) -> tuple[list[Step], list[range]]:
         """The steps in another order that does the same, and the places of the groups in it."""
@@ -102,56 +101,51 @@ class Fusion:
         found += group.members
 
     def _is_member(self, step: Step) -> bool:
-        slot = step.results[0] if len(step.results) == 1 else None
-        if slot is None or not step.is_loop:
-            return False
-        array = self.memory.arrays[slot]
-        return array.size > MOST_IN_BLOCK and array.flags.c_contiguous and self.native_of(step) is not None
+        return self.rows_of(step) is not None
 
     def _begun(self, step: Step) -> Group | None:
-        if not self._is_member(step):
+        found = self.rows_of(step)
+        if found is None:
             return None
-        group = Group(self.memory.layouts[step.results[0]])  # type: ignore[index]
+        group = Group(found.n)
         if not self._joins(group, step):
             return None
         self._add(group, step)
         return group
 
     def _joins(self, group: Group, step: Step) -> bool:
-        memory = self.memory
-        if not self._is_member(step) or memory.layouts[step.results[0]] != group.layout:  # type: ignore[index]
+        memory, found = self.memory, self.rows_of(step)
+        if found is None or found.n != group.n:
             return False
-        target = memory.owners[step.results[0]]  # type: ignore[index]
+        target = memory.owners[found.result]
         if target in group.read or not group.made.isdisjoint({target, *[memory.owners[slot] for slot in step.reads]}):
             return False
-        return self._uses_alike(group, step, group.written | {target})
+        return self._uses_alike(group, found, group.written | {target})
 
-    def _uses_alike(self, group: Group, step: Step, written: set[int]) -> bool:
-        """Do all members see the same elements at the same places, of memory that one of them writes?"""
-        places = self._places_of(group, step)
+    def _uses_alike(self, group: Group, step: RowStep, written: set[int]) -> bool:
+        """Do all members see the same rows, or other elements altogether, of memory that one of them writes?"""
         return all(
-            group.touched.get(owner, place) == place and place != ELSEWHERE
-            for owner, place in places.items()
+            _are_apart(group.touched.get(owner, set()) | rows, group.n)
+            for owner, rows in self._touched_by(step).items()
             if owner in written
         )
 
-    def _places_of(self, group: Group, step: Step) -> dict[int, int]:
-        """Owner -> address of what a step uses of it, `ELSEWHERE` for more than one or another layout."""
-        memory = self.memory
-        places: dict[int, int] = {}
-        for slot in (*step.reads, *step.results):
-            assert slot is not None
-            place = memory.address_of(slot) if memory.layouts[slot] == group.layout else ELSEWHERE
-            if places.setdefault(memory.owners[slot], place) != place:
-                places[memory.owners[slot]] = ELSEWHERE
-        return places
+    def _touched_by(self, step: RowStep) -> dict[int, set[tuple[int, int]]]:
+        """Owner -> addresses and strides of the rows that a step uses."""
+        found: dict[int, set[tuple[int, int]]] = {}
+        for row in step.rows():
+            if row.slot >= 0:
+                place = self.memory.address_of(row.slot) + row.shift, row.stride
+                found.setdefault(self.memory.owners[row.slot], set()).add(place)
+        return found
 
     def _add(self, group: Group, step: Step) -> None:
+        found = self.rows_of(step)
+        assert found is not None
         group.members.append(step)
-        for owner, place in self._places_of(group, step).items():
-            if group.touched.setdefault(owner, place) != place:
-                group.touched[owner] = ELSEWHERE
-        group.written.add(self.memory.owners[step.results[0]])  # type: ignore[index]
+        for owner, rows in self._touched_by(found).items():
+            group.touched.setdefault(owner, set()).update(rows)
+        group.written.add(self.memory.owners[found.result])
 
     def _is_independent(self, group: Group, step: Step) -> bool:
         if step.writes or step.has_effects or step.function is not None:
@@ -165,3 +159,17 @@ class Fusion:
             return
         group.read.update(owners[slot] for slot in step.reads)
         group.made.update(owners[slot] for slot in step.results if slot is not None)
+
+
+def _are_apart(rows: set[tuple[int, int]], n: int) -> bool:
+    """Has each element of some rows its own place? All of them go on by the same stride then."""
+    places = sorted(rows)
+    stride = places[0][1]
+    if stride == 0 or any(one != stride for _, one in places):
+        return False
+    last: dict[int, int] = {}
+    for start, _ in places:
+        if start - last.get(start % stride, start - n * stride) < n * stride:
+            return False
+        last[start % stride] = start
+    return True

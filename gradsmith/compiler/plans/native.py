@@ -118,37 +118,32 @@ class Natives:
         kind = self._known((("copy_",), slot, [source]), _kind_of_copy)
         return None if kind is None else Native(kind, slot, [source])
 
-    def in_tiles(self, step: Step) -> Native | None:
-        """The same for a loop on arrays of any size, of which it walks along all elements or reads a single one.
+    def of_row(self, step: Step, n: int, moving: Sequence[bool], dtype: np.dtype[Any]) -> Kind | None:
+        """What a loop is on a row of `n` elements side by side; its operands are such rows, or single elements."""
+        loop = loop_of(step)
+        key = ("row", n, tuple(moving), dtype, *_sign(step.name, loop))
+        if key not in self._kinds:
+            single = np.zeros(1, dtype)
+            row, one = [np.lib.stride_tricks.as_strided(single, (n,), (stride,)) for stride in (dtype.itemsize, 0)]
+            arrays = [row if moves else one for moves in moving]
+            self._kinds[key] = _kind_of_loop(step.name, loop, arrays, row, any_size=True)
+        return self._kinds[key]
 
-        What it walks along in steps is laid side by side for each tile.
-        """
-        slot = step.results[0]
-        assert slot is not None
-        native = self._of_loop(step, slot, any_size=True)
-        return native if native is not None and _is_one_row(native.kind) else None
-
-    def _of_loop(self, step: Step, slot: int, any_size: bool = False) -> Native | None:
-        loop, slots, memory = step.loop, step.loop_inputs, self.memory
-        assert loop is not None
-        if loop[:2] == ("number_last", POWER) and loop[2] in POWERS:
-            loop = ("unary", POWERS[loop[2]])
+    def _of_loop(self, step: Step, slot: int) -> Native | None:
+        loop, slots, memory = loop_of(step), step.loop_inputs, self.memory
         kind = self._known(
-            ((any_size, *_sign(step.name, loop)), slot, slots),
-            lambda result, arrays: _kind_of_loop(
-                step.name, loop, straightened(arrays, result) if any_size else arrays, result, any_size
-            ),
+            (_sign(step.name, loop), slot, slots), lambda result, arrays: _kind_of_loop(step.name, loop, arrays, result)
         )
         if kind is None:
             return None
         for one in slots:
             if memory.owners[one] == memory.owners[slot] and memory.overlaps_otherwise(one, slot):
                 return None
-        numbers = kind.numbers if loop[0] == "kernel" else _numbers(loop, memory.arrays[slots[0]].dtype)
+        numbers = kind.numbers if loop[0] == "kernel" else numbers_of(loop, memory.arrays[slots[0]].dtype)
         return Native(kind, slot, [*numbers, *slots] if kind.number_first else [*slots, *numbers])
 
     def _of_op(self, step: Step, slot: int) -> Native | None:
-        if step.name in _PLACED:
+        if step.name in PLACED:
             return self._of_placed(step, slot)
         attributes = tuple([repr(operand) for operand in step.operands if not isinstance(operand, Slot)])
         kind = self._known(
@@ -159,7 +154,7 @@ class Natives:
     def _of_placed(self, step: Step, slot: int) -> Native | None:
         """What writes operands to parts of its result, wherever these are."""
         result, arrays = self.memory.arrays[slot], [self.memory.arrays[one] for one in step.reads]
-        views = _PLACED[step.name](step, result, arrays)
+        views = PLACED[step.name](step, result, arrays)
         if views is None:
             return None
         name = (step.name, *[(view.shape, view.strides) for view in views])
@@ -194,16 +189,26 @@ def _sign(name: str, loop: tuple[Any, ...]) -> tuple[Any, ...]:
     return (loop[0], loop[1], *map(type, loop[2:]))
 
 
-def _numbers(loop: tuple[Any, ...], dtype: np.dtype[Any]) -> tuple[Array, ...]:
+def loop_of(step: Step) -> tuple[Any, ...]:
+    """The loop behind a step, with a power as the function that computes it."""
+    loop = step.loop
+    assert loop is not None
+    return ("unary", POWERS[loop[2]]) if loop[:2] == ("number_last", POWER) and loop[2] in POWERS else loop
+
+
+def numbers_of(loop: tuple[Any, ...], dtype: np.dtype[Any]) -> tuple[Array, ...]:
+    """Those that a ufunc is given."""
     return tuple([np.array(number, dtype) for number in loop[2:]])
 
 
 # ---- loops
 
 
-def _kind_of_loop(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array, any_size: bool) -> Kind | None:
+def _kind_of_loop(
+    name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array, any_size: bool = False
+) -> Kind | None:
     dtype = arrays[0].dtype
-    if not 0 < result.size <= (result.size if any_size else MOST_IN_BLOCK) or not _is_dense(result):
+    if not 0 < result.size <= (result.size if any_size else MOST_IN_BLOCK) or not is_dense(result):
         return None
     if dtype not in FLOATS or len(arrays) > MOST_INPUTS or any(array.dtype != dtype for array in arrays):
         return None
@@ -216,9 +221,9 @@ def _kind_of_ufunc(loop: tuple[Any, ...], arrays: list[Array], result: Array) ->
     if len(loop) == 3:
         if ufunc == POWER or isinstance(loop[2], complex):
             return None
-        numbers = _numbers(loop, dtype)
+        numbers = numbers_of(loop, dtype)
         arrays = [*numbers, *arrays] if is_first else [*arrays, *numbers]
-    found, rows = inner_loop(ufunc, dtype.num), _as_rows(result, arrays)
+    found, rows = inner_loop(ufunc, dtype.num), as_rows(result, arrays)
     if found is None or found[2] != result.dtype.num or rows is None:
         return None
     count, n, strides, row_strides = rows
@@ -238,7 +243,7 @@ def _are_rows(strides: list[int], size: int) -> bool:
 def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array) -> Kind | None:
     if name in SIMPLE and len(arrays) == 2 and not loop[2]:
         return _kind_of_ufunc(("binary", MULTIPLY), arrays, result)
-    rows = _as_rows(result, arrays)
+    rows = as_rows(result, arrays)
     if rows is None or rows[0] != 1 or any(stride not in (0, result.itemsize) for stride in rows[2]):
         return None
     _, n, strides, _ = rows
@@ -252,29 +257,6 @@ def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], resul
     return Kind((Part("kernel", n, moving, more),))
 
 
-def straightened(arrays: list[Array], result: Array) -> list[Array]:
-    """Operands, with one that is laid out like the result in the place of one whose elements lie in steps."""
-    return [
-        array if step_of_elements(array, result) is None else np.empty_like(result, array.dtype) for array in arrays
-    ]
-
-
-def step_of_elements(array: Array, result: Array) -> int | None:
-    """Bytes from one element to the next, in the order of the result's; None for none, or side by side."""
-    rows = _as_rows(result, [array]) if array.ndim and array.size == result.size else None
-    if rows is None or rows[0] != 1 or rows[2][0] in (0, array.itemsize) or not array.flags.aligned:
-        return None
-    return rows[2][0]
-
-
-def _is_one_row(kind: Kind) -> bool:
-    more = kind.parts[0].more
-    if more is None or "strides" not in more:
-        return True
-    strides = more["strides"]
-    return more["rows"] == 1 and all(stride in (0, strides[-1]) for stride in strides) and strides[-1] > 0
-
-
 def _moving(strides: list[int]) -> int:
     """A bit for each operand that is a row; the result comes last."""
     found: int = 0
@@ -283,7 +265,8 @@ def _moving(strides: list[int]) -> int:
     return found
 
 
-def _is_dense(array: Array) -> bool:
+def is_dense(array: Array) -> bool:
+    """Does it fill its part of memory, in whatever order?"""
     return array.flags.c_contiguous or array.flags.f_contiguous or _size_of_span(array) == array.size * array.itemsize
 
 
@@ -291,7 +274,7 @@ def _size_of_span(array: Array) -> int:
     return int(array.itemsize + sum([abs(step) * (n - 1) for step, n in zip(array.strides, array.shape)]))
 
 
-def _as_rows(result: Array, arrays: Sequence[Array]) -> tuple[int, int, list[int], list[int]] | None:
+def as_rows(result: Array, arrays: Sequence[Array]) -> tuple[int, int, list[int], list[int]] | None:
     """Number and length of rows that all walk along, and the steps within and between rows; the result's last."""
     try:
         strides = [np.broadcast_to(array, result.shape).strides for array in arrays] + [result.strides]
@@ -425,11 +408,22 @@ def _steps(matrix: Array, is_vector: bool, axis: int) -> tuple[int, ...]:
 
 
 def _of_sum(step: Step, arrays: list[Array], result: Array) -> Kind | None:
-    """Along dimensions that lie next to each other in memory, in whose order a sum takes its elements."""
-    source = arrays[0]
+    sizes = sizes_of_sum(step, arrays[0], result)
+    if sizes is None:
+        return None
+    function = KERNELS["sum_float32" if result.dtype == FLOATS[0] else "sum_float64"]
+    more = {"function": function, "sizes": sizes}
+    return Kind((Part("sum", result.size, more=more),), may_overwrite=False)
+
+
+def sizes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, int, int] | None:
+    """Of the three dimensions of a sum over the middle one, of a tensor as it lies in memory.
+
+    What is summed has to lie next to each other there, since its elements are taken in that order.
+    """
     if source.dtype != result.dtype or 0 in source.shape:
         return None
-    axes = _axes_of_sum(step, source, result)
+    axes = axes_of_sum(step, source, result)
     order = sorted(range(source.ndim), key=lambda axis: -source.strides[axis])
     shown = source.transpose(order)
     places = [place for place, axis in enumerate(order) if axes is not None and axis in axes]
@@ -439,9 +433,7 @@ def _of_sum(step: Step, arrays: list[Array], result: Array) -> Kind | None:
         return None
     outer, inner = math.prod(shown.shape[: places[0]]), math.prod(shown.shape[places[-1] + 1 :])
     middle = math.prod(shown.shape[places[0] : places[-1] + 1])
-    function = KERNELS["sum_float32" if result.dtype == FLOATS[0] else "sum_float64"]
-    more = {"function": function, "sizes": (outer, middle, inner)}
-    return Kind((Part("sum", result.size, more=more),), may_overwrite=False)
+    return outer, middle, inner
 
 
 def _has_order(result: Array, source: Array, kept: list[int]) -> bool:
@@ -451,7 +443,8 @@ def _has_order(result: Array, source: Array, kept: list[int]) -> bool:
     return bool(shown.transpose([left.index(axis) for axis in kept]).flags.c_contiguous)
 
 
-def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | None:
+def axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | None:
+    """The dimensions that are summed."""
     if step.name == "sum":
         if len(step.operands) == 2 and step.operands[1] is None:
             return tuple(range(source.ndim))
@@ -501,7 +494,7 @@ def _places_of_stack(step: Step, result: Array, arrays: list[Array]) -> list[Arr
 
 def _kind_of_placed(step: Step, views: list[Array], arrays: list[Array], result: Array) -> Kind | None:
     most = MOST_PLACED if step.name in (ADD_AT, "basic_index_backward") else MOST_IN_BLOCK
-    if result.dtype not in FLOATS or not result.flags.c_contiguous or not 0 < result.size <= most:
+    if result.dtype not in FLOATS or not is_dense(result) or not 0 < result.size <= most:
         return None
     if any(array.dtype != result.dtype or not array.flags.aligned for array in arrays):
         return None
@@ -536,7 +529,7 @@ def _kind_of_copy(result: Array, arrays: list[Array]) -> Kind | None:
 
 
 def _move(view: Array, array: Array, number: int) -> Part | None:
-    rows = _as_rows(view, [array])
+    rows = as_rows(view, [array])
     if view.shape != array.shape or rows is None:
         return None
     count, n, strides, row_strides = rows
@@ -547,14 +540,14 @@ def _move(view: Array, array: Array, number: int) -> Part | None:
 
 
 ADD_AT = "add_at_index"  # the sum of a tensor and `basic_index_backward`; see merging
-_PLACED = {
+PLACED = {
     "basic_index_backward": _place_of_index,
     ADD_AT: _place_of_index,
     "cat": _places_of_cat,
     "stack": _places_of_stack,
 }
 _MAKERS: dict[str, Callable[[Step, list[Array], Array], Kind | None] | None] = {
-    **dict.fromkeys(_PLACED),
+    **dict.fromkeys(PLACED),
     "clone": _of_clone,
     "matmul": _of_product,
     "mm": _of_product,

@@ -14,9 +14,10 @@ from gradsmith.compiler.plans.guarding import guarded_slots
 from gradsmith.compiler.plans.loops import Layout, Loop, find_loops
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.merging import merged, without_copies
-from gradsmith.compiler.plans.native import Native, Natives
+from gradsmith.compiler.plans.native import Natives
 from gradsmith.compiler.plans.places import Places
 from gradsmith.compiler.plans.rooms import Rooms
+from gradsmith.compiler.plans.rows import RowSteps
 from gradsmith.compiler.plans.tiles import TileGroup
 from gradsmith.runtime.programs.program import Program, Step
 
@@ -57,14 +58,16 @@ class _Plan:
     def __init__(self, steps: list[Step], inputs: Sequence[int], outputs: Sequence[int], memory: Memory) -> None:
         make = Natives(memory)
         steps = merged(without_copies(steps, outputs, memory), outputs, memory, make)
-        steps, self.fused = Fusion(memory, make.in_tiles).ordered(steps)
+        rows = RowSteps(memory, make, steps)
+        steps, self.fused = Fusion(memory, rows.of).ordered(steps)
         self.steps, self.inputs, self.outputs, self.memory = steps, tuple(inputs), tuple(outputs), memory
         self.natives = {number: native for number, step in enumerate(steps) if (native := make.of(step)) is not None}
         self.in_tiles = {number for numbers in self.fused for number in numbers}
-        self.natives |= {n: native for n in self.in_tiles if (native := make.in_tiles(steps[n])) is not None}
-        self.skipped = _views_for_blocks(steps, self.natives, set(outputs), memory)
-        self.groups = groups_of(len(steps), self.natives, self.skipped)
-        self.lives = _Lives(steps, outputs, memory)
+        self.on_rows = {n: found for n in self.in_tiles if (found := rows.of(steps[n])) is not None}
+        self.in_blocks = self.natives.keys() | self.on_rows.keys()
+        self.skipped = _views_for_blocks(steps, self.in_blocks, set(outputs), memory)
+        self.groups = groups_of(len(steps), self.in_blocks, self.skipped)
+        self.lives = _Lives(steps, self.skipped, outputs, memory)
         self.outside = {memory.owners[slot] for slot in (*inputs, *outputs)}
         self.has_room = [self._stays_inside(number, step) for number, step in enumerate(steps)]
         self.rooms = Rooms()
@@ -76,10 +79,10 @@ class _Plan:
         layout = Layout(self.memory, self.natives, self._has_room, self.lives.last, self._overwrites)
         self.loops = self._found_loops(layout)
         self.tiles = {
-            numbers[0]: TileGroup(numbers, self.natives, self.memory, self._is_inner(numbers)) for numbers in self.fused
+            numbers[0]: TileGroup(numbers, self.on_rows, self.memory, self._is_inner(numbers)) for numbers in self.fused
         }
         elsewhere = {number for loop in self.loops.values() for number in loop.numbers.ravel().tolist()}
-        elsewhere.update(number for group in self.tiles.values() for number in group.inner_numbers())
+        elsewhere.update(number for group in self.tiles.values() for number in group.inner)
         arena, ends = self.rooms.arena, self._ends()
         freed: dict[int, list[tuple[int, int]]] = {}
         for number in range(len(self.steps)):
@@ -109,9 +112,8 @@ class _Plan:
         """Of the number of a fused step: does nothing else read its result?"""
 
         def is_inner(number: int) -> bool:
-            return (
-                self._has_room(number) and self.lives.last[self.memory.owners[self.natives[number].result]] in numbers
-            )
+            owner = self.memory.owners[self.on_rows[number].result]
+            return self._has_room(number) and self.lives.last[owner] in numbers
 
         return is_inner
 
@@ -133,7 +135,7 @@ class _Plan:
 
     def _stays_inside(self, number: int, step: Step) -> bool:
         slot = step.results[0] if step.results else None
-        if step.writes or slot is None or not (step.is_loop or number in self.natives):
+        if step.writes or slot is None or not (step.is_loop or number in self.in_blocks):
             return False
         return self.memory.is_own(slot) and self.memory.owners[slot] not in self.outside
 
@@ -149,7 +151,7 @@ class _Plan:
         )
 
     def program(self) -> Program:
-        others = [step for n, step in enumerate(self.steps) if n not in self.natives and n not in self.skipped]
+        others = [step for n, step in enumerate(self.steps) if n not in self.in_blocks and n not in self.skipped]
         read_elsewhere = set(self.outputs).union(*[step.reads for step in others])
         places = Places(self.memory, self.rooms.places)
         blocks = Blocks(self.steps, self.natives, self.loops, self.tiles, places, read_elsewhere, set(self.inputs))
@@ -184,13 +186,13 @@ def _without(numbers: Sequence[int], others: set[int]) -> list[list[int]]:
     return [part for part in parts if part]
 
 
-def _views_for_blocks(steps: Sequence[Step], natives: dict[int, Native], outputs: set[int], memory: Memory) -> set[int]:
+def _views_for_blocks(steps: Sequence[Step], in_blocks: set[int], outputs: set[int], memory: Memory) -> set[int]:
     """Numbers of the steps whose results are views that blocks alone read."""
     wanted = set(outputs)
     found = set()
     for number in range(len(steps) - 1, -1, -1):
         step = steps[number]
-        if number in natives:
+        if number in in_blocks:
             continue
         if memory.is_view(step) and wanted.isdisjoint(slot for slot in step.results if slot is not None):
             found.add(number)
@@ -200,12 +202,17 @@ def _views_for_blocks(steps: Sequence[Step], natives: dict[int, Native], outputs
 
 
 class _Lives:
-    """How long the memory of values is needed: up to the last step that reads or shows any of it."""
+    """How long the memory of values is needed: up to the last step that reads or shows any of it.
 
-    def __init__(self, steps: Sequence[Step], outputs: Iterable[int], memory: Memory) -> None:
+    Steps that are skipped, views, show nothing by themselves.
+    """
+
+    def __init__(self, steps: Sequence[Step], skipped: set[int], outputs: Iterable[int], memory: Memory) -> None:
         self.owners = memory.owners
         self.last: dict[int, int] = {}
         for number, step in enumerate(steps):
+            if number in skipped:
+                continue
             for slot in step.reads:
                 self.last[self.owners[slot]] = number
             for result in step.results:
