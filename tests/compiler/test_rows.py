@@ -1,6 +1,7 @@
 """Steps on long rows, few of them in each value, which a program runs tile by tile, against eager."""
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,7 @@ class Program:
         a, b = [self.rng.choice(self.tables) for _ in range(2)]
         across = self.rng.choice([*self.vectors, self.row()]).unsqueeze(self.dim)
         dim, k = self.dim, self.k
-        make = self.rng.choice(
+        make: Callable[[], Any] = self.rng.choice(
             [
                 lambda: gs.tanh(a * 0.5) * b,
                 lambda: a * across,
@@ -155,7 +156,7 @@ class Program:
     def make_vector(self) -> None:
         a, b = [self.rng.choice(self.tables) for _ in range(2)]
         u, v = [self.rng.choice(self.vectors) for _ in range(2)]
-        make = self.rng.choice(
+        make: Callable[[], Any] = self.rng.choice(
             [
                 lambda: self.row() * self.row(),
                 lambda: gs.sin(self.row()),
@@ -185,9 +186,9 @@ class Program:
 def check_random(seed: int) -> None:
     rng, chosen = np.random.default_rng(seed), random.Random(seed)
     k, dim = chosen.choice([1, 2, 3, 3, 4, 5, 7, 9, 16]), chosen.randrange(2)
-    dtype, orders = chosen.choice([np.float64, np.float32]), chosen.choices("CCF", k=2)
+    dtype, order = chosen.choice([np.float64, np.float32]), chosen.choice("CCF")
     shape = (k, N) if dim == 0 else (N, k)
-    x, y = [np.asarray(rng.standard_normal(shape), dtype, order=order) for order in orders]  # type: ignore[call-overload]
+    x, y = [np.asarray(rng.standard_normal(shape), dtype, order=order) for _ in range(2)]  # type: ignore[call-overload]
     vector = rng.standard_normal(N).astype(dtype)
 
     def function(x: Any, y: Any, vector: Any) -> Any:
