@@ -178,14 +178,13 @@ class Compiled:
         self.runs_eagerly.clear()
         self.of_arrays = None
 
-    def _again(self, spec: pytree.TreeSpec) -> Callable[[list[Any]], list[Tensor]]:
-        """The function itself, from leaves to the results that have a history."""
+    def _again(self, spec: pytree.TreeSpec) -> Callable[[list[Any]], list[Any]]:
+        """The function itself, from leaves to leaves."""
 
-        def run(leaves: list[Any]) -> list[Tensor]:
+        def run(leaves: list[Any]) -> list[Any]:
             args, kwargs = spec.unflatten(leaves)
             found, _ = pytree.flatten(self.function(*args, **kwargs))
-            recorded = [one for one in found if isinstance(one, Tensor) and one.requires_grad]
-            return list({id(one): one for one in recorded}.values())
+            return found
 
         run.__name__ = _name_of(self.function)
         return run

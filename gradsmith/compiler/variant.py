@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -44,7 +45,6 @@ class Variant:
         self.wanted, self.cotangents = traced.wanted, traced.cotangents
         outside = [source.slot for source in traced.sources if source.kind != "constant"]
         self.memory = Memory(traced.trace.values, outside, traced.trace.steps)
-        self.draws = bool(traced.trace.generators)
         self.writes = bool(traced.trace.originals)
         numbers = {source.slot: source.number for source in traced.sources if source.kind == "argument"}
         self.aliased = [(numbers[slot], tensor) for slot, tensor in traced.trace.aliased.items()]
@@ -62,7 +62,9 @@ class Variant:
             inputs = [*self.cotangents, *self.kept, *(source.slot for source in self.backward_sources)]
             self.backward = make_program(backward, inputs, self.wanted_slots, self.memory)
         self.values = Values(self.memory.layouts, self.memory.kinds)
-        self.calls_python = any(map(_calls_python, (*forward, *backward)))
+        calls = [step for step in (*forward, *backward) if _calls_python(step)]
+        self.calls_python = bool(calls)
+        self.has_effects = any(set(step.results) <= {None} for step in calls)  # others draw numbers, or choose a branch
         self.has_guards = any(isinstance(step.function, Expected) for step in forward)
         self.generators = [generator for generator, _ in traced.trace.generators]
         self._expect_guards_first(traced, forward)
@@ -256,7 +258,7 @@ class Variant:
             found[slot] = found[slot].clone()
         if self.backward is not None:
             call = _Call(self, function, leaves)
-            call.given = found
+            call.given, call.states = found, traced.trace.generators
             recorded = RecordedCall.apply(call, *[_leaf_of(source, leaves) for source, _ in self.wanted])
             found.update(zip(call.recorded_slots, recorded))
         return self.finished(found, leaves)
@@ -264,6 +266,14 @@ class Variant:
     def recorded_results(self) -> list[int]:
         """Slots of the results that have a history, in the order of `cotangents`."""
         return list(dict.fromkeys(r.slot for r in self.results if r.requires_grad and r.slot is not None))
+
+    def recorded_of(self, results: list[Any]) -> list[Tensor]:
+        """Those of all results of a call that have a history of its own, in the same order."""
+        found: dict[int, Tensor] = {}
+        for result, value in zip(self.results, results, strict=True):
+            if result.requires_grad and result.slot is not None:
+                found.setdefault(result.slot, value)
+        return list(found.values())
 
 
 class _Call:
@@ -274,6 +284,7 @@ class _Call:
         self.recorded_slots = variant.recorded_results()
         self.found: dict[int, Any] = {}
         self.given: dict[int, Any] | None = None  # by the traced run
+        self.states: list[tuple[Any, Any]] = []  # generators that it draws from, as they were before
 
 
 class RecordedCall(Function):
@@ -282,7 +293,11 @@ class RecordedCall(Function):
     @staticmethod
     def forward(ctx: Any, call: _Call, *inputs: Tensor) -> Any:
         variant = call.variant
-        call.found = variant.run_forward(call.leaves) if call.given is None else call.given
+        if call.given is None:
+            call.states = [(generator, generator.get_state()) for generator in variant.generators]
+            call.found = variant.run_forward(call.leaves)
+        else:
+            call.found = call.given
         kept = [call.found[slot] for slot in variant.kept]
         read = values_of(variant.backward_sources, call.leaves)
         ctx.n_kept, ctx.n_read, ctx.call = len(kept), len(read), call
@@ -307,16 +322,30 @@ def _calls_python(step: Step) -> bool:
 
 def _differentiated_again(call: _Call, inputs: tuple[Tensor, ...], cotangents: tuple[Tensor, ...]) -> Any:
     """Gradients with a history, or of several results at a time: of the function itself, called once more."""
-    if call.variant.draws or call.variant.writes or call.variant.calls_python:
+    if call.variant.writes or call.variant.has_effects:
         raise RuntimeError(
-            f"compile({call.function.__name__}): gradients of a call that drew random numbers, wrote to tensors of "
-            "others or called Python functions have no history, and vmap cannot ask for several at once; differentiate "
-            "the function that is not compiled"
+            f"compile({call.function.__name__}): gradients of a call that wrote to tensors of others or called Python "
+            "functions for their effects have no history, and vmap cannot ask for several at once; differentiate the "
+            "function that is not compiled"
         )
     create_graph = is_grad_enabled()
     with enable_grad():
-        results = call.function(call.leaves)
+        with _generators_as_before(call.states):
+            results = call.variant.recorded_of(call.function(call.leaves))
         return grad(results, inputs, cotangents, create_graph=create_graph, allow_unused=True)
+
+
+@contextlib.contextmanager
+def _generators_as_before(states: list[tuple[Any, Any]]) -> Iterator[None]:
+    """Have a function draw the numbers that it drew, and others go on where they were."""
+    now = [(generator, generator.get_state()) for generator, _ in states]
+    try:
+        for generator, state in states:
+            generator.set_state(state)
+        yield
+    finally:
+        for generator, state in now:
+            generator.set_state(state)
 
 
 def _layout_of(tensor: Tensor | None) -> Any:

@@ -16,6 +16,7 @@ from gradsmith import func, nn
 from gradsmith.compiler import TraceError
 from gradsmith.generated.index import basic_index_backward
 from gradsmith.runtime.history.observers import is_watching
+from gradsmith.utils import pytree
 
 
 @pytest.fixture(autouse=True)
@@ -278,6 +279,38 @@ def test_double_backward_through_a_compiled_call() -> None:
     f(x, y)
     found = gs.autograd.gradgradcheck(lambda x: f(x, y), (x,))
     assert found
+
+
+def with_noise(x: Any) -> Any:
+    return (x * gs.rand(3, dtype=gs.float64) + gs.randn(3, dtype=gs.float64)) ** 3
+
+
+def with_a_choice(x: Any) -> Any:
+    chosen = gs.cond(x.sum() > 0, lambda x: x**3, gs.sin, x)
+    _, halved = gs.while_loop(lambda n, y: (y * y).sum() > 1e-2, lambda n, y: (n + 1, y * y * 0.5), (gs.tensor(0), x))
+    return chosen * halved
+
+
+def with_itself(x: Any) -> Any:
+    y = x * x
+    return x, y, {"again": y}
+
+
+@pytest.mark.parametrize("function", [with_noise, with_a_choice, with_itself])
+def test_second_derivatives_of_calls_that_are_made_once_more(function: Any) -> None:
+    def derivatives(function: Any, seed: int) -> Any:
+        gs.manual_seed(seed)
+        x = gs.tensor(np.random.default_rng(seed).standard_normal(3), requires_grad=True)
+        results, _ = pytree.flatten(function(x))
+        first = gs.rand(2)
+        (gradient,) = gs.autograd.grad(sum((one * one).sum() for one in results), x, create_graph=True)
+        (second,) = gs.autograd.grad((gradient * gradient).sum(), x)
+        return [*results, first, gradient, second, gs.rand(2)]
+
+    compiled = gs.compile(function)
+    for seed in range(3):
+        for found, expected in zip(derivatives(compiled, seed), derivatives(function, seed)):
+            np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-12, atol=1e-13)
 
 
 def test_gradients_of_captured_parameters_and_of_several_results() -> None:
