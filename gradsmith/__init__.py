@@ -492,7 +492,7 @@ def __getattr__(name: str) -> Any:
 def _function_for_libraries(name: str) -> Any:
     if name.startswith("_foreach_"):
         return importlib.import_module("gradsmith.compat.torch.foreach").function_named(name)
-    if name in ("_assert", "_assert_async", "_segment_reduce", "range") or name.startswith("_check"):
+    if name in ("_assert", "_assert_async", "_segment_reduce", "range") or name.startswith(("_check", "_convert_i")):
         return getattr(importlib.import_module("gradsmith.compat.torch.functions"), name, None)
     return None
 

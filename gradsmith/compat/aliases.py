@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ContextDecorator
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import NamedTuple
 
 from gradsmith.names.alias import alias_of
@@ -22,9 +22,17 @@ class Other(NamedTuple):
     block: str  # what the user calls
     title: str
     reason_for: Callable[[str, str], str | None]  # why a module, as (parent, name), is missing
+    companions: Mapping[str, str] = MappingProxyType({})  # packages that come with it, and the modules that are them
 
     def covers(self, module: str) -> bool:
-        return module == self.name or module.startswith(f"{self.name}.")
+        return module.partition(".")[0] in (self.name, *self.companions)
+
+    def places_of(self, module: str) -> tuple[str, ...]:
+        """Where a module is looked for."""
+        package, dot, rest = module.partition(".")
+        if package in self.companions:
+            return (self.companions[package] + dot + rest,)
+        return tuple(own + dot + rest for own in self.own)
 
 
 class _Finder(MetaPathFinder):
@@ -38,9 +46,8 @@ class _Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         if not self.other.covers(fullname):
             return None
-        name = fullname.removeprefix(self.other.name)
-        for own in self.other.own:
-            if spec := alias_of(fullname, f"{own}{name}"):
+        for place in self.other.places_of(fullname):
+            if spec := alias_of(fullname, place):
                 return spec
         raise ModuleNotFoundError(self._problem(fullname), name=fullname)
 

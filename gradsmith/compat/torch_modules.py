@@ -13,6 +13,10 @@ from gradsmith.version import OWN_VERSION
 _LOOKED_THROUGH = ("gradsmith.nn", "gradsmith.nn.functional")
 
 
+# Packages that come with PyTorch, and what they are here.
+_COMPANIONS = {"functorch": "gradsmith.compat.functorch"}
+
+
 def _reason_for(parent: str, name: str) -> str | None:
     from gradsmith.names.missing import reason_for
 
@@ -28,6 +32,7 @@ def _introduce(name: str, version: str) -> None:
 
 class as_torch(UnderName):
     """Within the block, ``import torch`` gives gradsmith, and ``torch.nn``, ``torch.optim`` and so on its modules.
+    ``functorch``, which comes with PyTorch, gives `gradsmith.compat.functorch`.
 
     Libraries that are imported in the block keep what they imported, and compute with gradsmith afterwards too. They
     stay in `sys.modules`, ``torch`` does not: what a library imports later, inside its functions, needs a block again.
@@ -52,7 +57,7 @@ class as_torch(UnderName):
     (True, tensor([0., 2.]))
     """
 
-    other = Other("torch", ("gradsmith", "gradsmith.compat.torch"), "as_torch", "PyTorch", _reason_for)
+    other = Other("torch", ("gradsmith", "gradsmith.compat.torch"), "as_torch", "PyTorch", _reason_for, _COMPANIONS)
 
     def _begin(self) -> None:
         from gradsmith.compat.torch.torch_version import __version__ as torch_version

@@ -6,11 +6,15 @@ from typing import Any
 
 from gradsmith import amp as _amp
 from gradsmith.names.missing import missing_attribute
+from gradsmith.names.other_modules import add_other_name
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 custom_fwd = _amp.custom_fwd
 custom_bwd = _amp.custom_bwd
+# PyTorch has one module for each.
+autocast_mode = add_other_name(f"{__name__}.autocast_mode", __name__)
+grad_scaler = add_other_name(f"{__name__}.grad_scaler", __name__)
 
 
 class autocast(_amp.autocast):

@@ -94,6 +94,8 @@ all_gather_single = all_gather_into_tensor
 reduce_scatter_single = reduce_scatter_tensor
 
 _MODULES = ("algorithms", "checkpoint", "nn", "optim", "parallel")
+# What libraries import to ask whether it is there; see gradsmith/compat/torch/distributed.
+_FOR_LIBRARIES = ("autograd", "elastic", "rpc")
 
 __all__ = [
     "Backend", "DistBackendError", "DistError", "GradBucket", "GroupMember", "P2POp", "ProcessGroup", "ReduceOp",
@@ -112,7 +114,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """The building blocks are imported when they are used."""
-    if name in (*_MODULES, "constants"):
+    if name in (*_MODULES, *_FOR_LIBRARIES, "constants"):
         return importlib.import_module(f"gradsmith.distributed.{name}")
     if name == "GradBucket":
         return importlib.import_module("gradsmith.distributed.ddp").GradBucket

@@ -207,11 +207,7 @@ MISSING = {
     "torch.distributed": {
         "MPI joins the ranks: `mpiexec -n 4 python program.py`, and `init_process_group()`": (
             "DistNetworkError DistStoreError FileStore HashStore PrefixStore QueueEmptyError Store "
-            "TCPStore elastic get_backend_config launch register_rendezvous_handler rendezvous run"
-        ),
-        "Ranks exchange tensors and objects: `send`, `recv`, `broadcast_object_list`, "
-        "`distributed.nn.functional`": (
-            "autograd rpc"
+            "TCPStore get_backend_config launch register_rendezvous_handler rendezvous run"
         ),
         "Ranks stand in a row: `new_group` chooses some of them, and the layers of "
         "`distributed.parallel` share work": (
@@ -248,8 +244,7 @@ MISSING = {
     "torch.fx": {
         "Functions run as Python and are not rewritten; `gs.compile` traces them, and `gs.func` "
         "transforms them by running them": (
-            "Graph Interpreter Node Proxy Tracer Transformer has_side_effect map_arg replace_pattern "
-            "symbolic_trace"
+            "has_side_effect map_arg replace_pattern symbolic_trace"
         ),
     },
     "torch.jit": {

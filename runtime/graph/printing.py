@@ -120,8 +120,7 @@ def tensor_repr(tensor: Any) -> str:
     if tensor.is_meta:
         return _with_suffixes(prefix + "...", _suffixes_without_data(tensor), len(prefix))
     array = tensor.numpy(force=True)
-    values = _array_text(array, len(prefix)) if array.size else "[]"
-    return _with_suffixes(prefix + values, _suffixes(tensor, array), len(prefix))
+    return _with_suffixes(prefix + text_of_numbers(array, len(prefix)), _suffixes(tensor, array), len(prefix))
 
 
 def _indexed_repr(tensor: Any, rows: IndexedRows) -> str:
@@ -250,6 +249,11 @@ def number_style(values: Array) -> _Style | _ComplexStyle:
 
 
 # ---- the whole
+
+
+def text_of_numbers(array: Array, indent: int) -> str:
+    """The numbers of an array in brackets, where lines after the first are indented."""
+    return _array_text(array, indent) if array.size else "[]"
 
 
 def _array_text(array: Array, indent: int) -> str:

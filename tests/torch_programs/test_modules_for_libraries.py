@@ -46,8 +46,10 @@ def test_graphs_of_modules():
     assert gs.fx.wrap(len) is len and gs.fx.wrap("len") == "len" and not isinstance(nn.Linear(1, 1), gs.fx.GraphModule)
     with pytest.raises(AttributeError, match=r"torch\.fx\.symbolic_trace has no counterpart .*`gs\.compile` traces"):
         gs.fx.symbolic_trace  # noqa: B018
-    with pytest.raises(NotImplementedError, match="GraphModule"):
-        gs.fx.GraphModule(nn.Linear(1, 1), None)
+    for name in ("Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer"):
+        base = getattr(gs.fx, name)
+        with pytest.raises(NotImplementedError, match=r"torch\.fx\.Own has no counterpart .*gradsmith\.compile"):
+            type("Own", (base,), {})(nn.Linear(1, 1), None)
 
 
 def test_symbols_and_fake_tensors():

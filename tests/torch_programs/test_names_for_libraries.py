@@ -305,6 +305,22 @@ def test_operators():
     assert gs.ops.aten.mul is gs.ops.aten.mul and repr(gs.ops.aten.mul.Scalar) == "<operator aten.mul>"
 
 
+def test_operators_that_are_methods_or_indices():
+    x = gs.arange(12.0).view(3, 4)
+    assert gs.ops.aten.slice.Tensor(x, -1, 1, 4, 2).tolist() == [[1, 3], [5, 7], [9, 11]]
+    assert gs.ops.aten.slice(x).shape == (3, 4) and gs.ops.aten.alias.default(x).data_ptr() == x.data_ptr()
+    assert gs.ops.aten._unsafe_view(x, [2, 6]).shape == (2, 6)
+    copied = gs.ops.aten._to_copy.default(x)
+    assert gs.equal(copied, x) and copied.data_ptr() != x.data_ptr()
+    assert gs.ops.aten._to_copy(x, dtype=gs.int64).dtype == gs.int64
+
+
+def test_internal_operators_may_be_named():
+    operator = gs.ops.aten._sparse_mm_reduce_impl.default
+    with pytest.raises(NotImplementedError, match=r"aten\._sparse_mm_reduce_impl .* internal operator"):
+        operator(gs.ones(1))
+
+
 def test_operators_that_are_not_there():
     with pytest.raises(AttributeError, match="torch.ops.aten.ad has no counterpart"):
         gs.ops.aten.ad  # noqa: B018
@@ -322,3 +338,65 @@ def test_a_name_that_is_not_there_says_why(module):
                 continue
             with pytest.raises(AttributeError, match=f"(?s){re.escape(name)}.*{re.escape(reason)}"):
                 operator.attrgetter(f"{module}.{name}".partition(".")[2])(gs)
+
+
+# ---- what is asked whether it is there
+
+
+def test_calls_between_processes_are_not_available():
+    import gradsmith.distributed.autograd as gradients
+    import gradsmith.distributed.rpc as calls
+    from gradsmith.distributed.elastic.multiprocessing.errors import record
+
+    assert not calls.is_available() and not gradients.is_available() and gs.distributed.rpc is calls
+    with pytest.raises(AttributeError, match="'remote'.*|broadcast_object_list"):
+        calls.remote  # noqa: B018
+    with pytest.raises(AttributeError, match="'backward'"):
+        gradients.backward  # noqa: B018
+    with pytest.raises(RuntimeError, match="not available"):
+        gradients.context()
+    assert record(len) is len
+
+
+def test_modules_of_one_class_each():
+    from gradsmith.cpu.amp.autocast_mode import autocast
+    from gradsmith.cuda.amp.grad_scaler import GradScaler
+    from gradsmith.distributions.multivariate_normal import _precision_to_scale_tril
+
+    assert GradScaler is gs.cuda.amp.GradScaler is gs.cuda.amp.grad_scaler.GradScaler
+    assert autocast is gs.cpu.amp.autocast
+    precision = np.array([[2.0, 0.5], [0.5, 1.0]])
+    factor = _precision_to_scale_tril(gs.from_numpy(precision)).numpy()
+    np.testing.assert_allclose(factor @ factor.T, np.linalg.inv(precision))
+    assert factor[0, 1] == 0
+
+
+# ---- rows of sparse matrices
+
+
+def test_rows_and_where_they_begin():
+    rows, columns = gs.tensor([0, 0, 1, 3]), gs.tensor([1, 2, 0, 1])
+    begins = gs._convert_indices_from_coo_to_csr(rows, 5)
+    assert begins.tolist() == [0, 2, 3, 3, 4, 4] and begins.dtype == gs.int64
+    assert gs._convert_indices_from_coo_to_csr(rows, 5, out_int32=True).dtype == gs.int32
+    assert gs._convert_indices_from_csr_to_coo(begins, columns).tolist() == [rows.tolist(), columns.tolist()]
+    turned = gs._convert_indices_from_csr_to_coo(begins, columns, out_int32=True, transpose=True)
+    assert turned.tolist() == [columns.tolist(), rows.tolist()] and turned.dtype == gs.int32
+
+
+# ---- texts of tensors
+
+
+def test_parts_of_the_text_of_a_tensor():
+    from gradsmith import _tensor_str
+
+    x = gs.tensor([[1.0, 2.5], [3.0, 4.0]], requires_grad=True)
+    assert _tensor_str._tensor_str(x, 3) == "[[1.0000, 2.5000],\n    [3.0000, 4.0000]]"
+    assert _tensor_str._tensor_str(gs.ones(0), 0) == "[]" and _tensor_str._str(x) == repr(x)
+    assert _tensor_str._str_intern(x, tensor_contents="...") == "tensor(..., requires_grad=True)"
+    assert _tensor_str._add_suffixes("tensor(1", ["size=2", "a=3"], 4, True) == "tensor(1,\n    size=2,\n    a=3)"
+    with gs.printoptions():
+        _tensor_str.PRINT_OPTS.precision = 2
+        assert _tensor_str.PRINT_OPTS.precision == 2 and repr(gs.tensor(0.5)) == "tensor(0.50)"
+    with pytest.raises(AttributeError, match="no option 'digits'"):
+        _tensor_str.PRINT_OPTS.digits  # noqa: B018

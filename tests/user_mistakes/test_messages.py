@@ -84,7 +84,7 @@ MISTAKES = [
     ("gs.zeros(2, dtype=gs.bfloat16)", TypeError, r"zeros\(\): NumPy has no dtype bfloat16"),
     ("x.bfloat16()", AttributeError, "bfloat16"),
     ("gs.export", AttributeError, r"torch\.export has no counterpart"),
-    ("gs.fx.Tracer", AttributeError, r"torch\.fx\.Tracer has no counterpart in gradsmith"),
+    ("gs.fx.replace_pattern", AttributeError, r"torch\.fx\.replace_pattern has no counterpart in gradsmith"),
     ("gs.transpse", AttributeError, r"module 'gradsmith' has no attribute 'transpse'\. Did you mean 'transpose'\?"),
     ("gs.nn.Linaer", AttributeError, r"module 'gradsmith.nn' has no attribute 'Linaer'\. Did you mean 'Linear'\?"),
     ("F.cros_entropy", AttributeError, "Did you mean 'cross_entropy'"),

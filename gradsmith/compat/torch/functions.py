@@ -7,15 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from gradsmith.compat.torch.symbols import SymBool
+from gradsmith.generated import repeat_interleave, searchsorted, stack
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.arrays.dtypes import get_default_dtype, int32, int64
 from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.tensors.factories.creation import arange
 from gradsmith.segments import segment_reduce as _segment_reduce
 
 __all__ = [
     "_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
-    "_check_tensor_all", "_check_type", "_check_value", "_check_with", "_segment_reduce", "range",
+    "_check_tensor_all", "_check_type", "_check_value", "_check_with", "_convert_indices_from_coo_to_csr",
+    "_convert_indices_from_csr_to_coo", "_segment_reduce", "range",
 ]  # fmt: skip
 
 
@@ -31,6 +33,20 @@ def range(start: float = 0, end: float | None = None, step: float = 1, *, dtype:
     count = math.floor((end - start) / step) + 1
     values = arange(count, dtype=get_default_dtype() if dtype is None else dtype, **where)
     return values.mul_(step).add_(start)
+
+
+def _convert_indices_from_coo_to_csr(input: Tensor, size: int, *, out_int32: bool = False) -> Tensor:
+    """Where each of `size` rows begins and the last one ends, among sorted row indices."""
+    return searchsorted(input, arange(size + 1, dtype=input.dtype), out_int32=out_int32)
+
+
+def _convert_indices_from_csr_to_coo(
+    crow_indices: Tensor, col_indices: Tensor, *, out_int32: bool = False, transpose: bool = False
+) -> Tensor:
+    """The row and the column of each element, or with `transpose` the column and the row."""
+    rows = repeat_interleave(arange(len(crow_indices) - 1), crow_indices.diff())
+    both = [col_indices, rows] if transpose else [rows, col_indices]
+    return stack([indices.to(int32 if out_int32 else int64) for indices in both])
 
 
 def _assert(condition: Any, message: str) -> None:

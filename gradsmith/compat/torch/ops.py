@@ -6,12 +6,25 @@ Each is the function of that name here, and all its overloads are that function,
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import gradsmith
 from gradsmith.names.missing import did_you_mean, reason_for
 
 __all__ = ["aten"]
+
+# Operators that are methods, functions or indexing here, as what they do to a tensor.
+_IN_OTHER_WORDS: dict[str, Callable[..., Any]] = {
+    "_pin_memory": lambda x, device=None: x.pin_memory(),
+    "_to_copy": lambda x, *, dtype=None, memory_format=None, **placement: x.to(
+        dtype=x.dtype if dtype is None else dtype, copy=True
+    ),
+    "_unsafe_view": lambda x, size: x.reshape(size),
+    "alias": lambda x: x.view(x.shape),
+    "slice": lambda x, dim=0, start=None, end=None, step=1: x[
+        (slice(None),) * (dim % x.ndim) + (slice(start, end, step),)
+    ],
+}
 
 # Beginnings of names that stand for a module, and that module.
 _MODULES = {"linalg_": "linalg", "fft_": "fft", "special_": "special"}
@@ -49,6 +62,8 @@ class _Aten:
 
 
 def _function_of(name: str) -> Callable[..., Any]:
+    if name in _IN_OTHER_WORDS:
+        return _IN_OTHER_WORDS[name]
     places: list[tuple[Any, str]] = [(gradsmith, name), (gradsmith.nn.functional, name), (gradsmith.Tensor, name)]
     for start, module in _MODULES.items():
         if name.startswith(start):
@@ -57,10 +72,24 @@ def _function_of(name: str) -> Callable[..., Any]:
         found: Callable[..., Any] | None = getattr(place, name_there, None)
         if callable(found) and not isinstance(found, type):
             return found
+    if name.startswith("_"):
+        return _internal(name)
     known = dir(gradsmith)
     reason = reason_for("torch", name)
     problem = f"torch.ops.aten.{name} has no counterpart in gradsmith" + (f": {reason}" if reason else "")
     raise AttributeError(problem + did_you_mean(name, known), name=name)
+
+
+def _internal(name: str) -> Callable[..., Any]:
+    """An operator of PyTorch's own, which libraries name when they register what replaces it, and rarely call."""
+
+    def unavailable(*args: Any, **named: Any) -> NoReturn:
+        raise NotImplementedError(
+            f"torch.ops.aten.{name} has no counterpart in gradsmith: it is an internal operator of PyTorch. Call the "
+            "public function that stands for it"
+        )
+
+    return unavailable
 
 
 aten = _Aten()

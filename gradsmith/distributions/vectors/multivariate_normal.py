@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["MultivariateNormal"]
 
+# The name by which libraries import it from here.
+_precision_to_scale_tril = factor_of_precision
+
 
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors.

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import gradsmith.amp as _amp
+from gradsmith.names.other_modules import add_other_name
 from gradsmith.runtime.arrays.warning_place import warn_caller
 
 __all__ = ["GradScaler", "autocast"]
+
+# PyTorch has one module for each.
+autocast_mode = add_other_name(f"{__name__}.autocast_mode", __name__)
+grad_scaler = add_other_name(f"{__name__}.grad_scaler", __name__)
 
 
 class autocast(_amp.autocast):

@@ -11,19 +11,47 @@ from typing import Any, NoReturn, TypeVar
 
 from gradsmith.names.missing import missing_attribute
 
-__all__ = ["GraphModule", "wrap"]
+__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "wrap"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class GraphModule:
-    """For `isinstance` only: no module is one."""
+class _OfGraphs:
+    """For imports, `isinstance` and as a base class only: there are no graphs, so nothing is one of these."""
 
     def __new__(cls, *args: Any, **named: Any) -> NoReturn:
         raise NotImplementedError(
-            "torch.fx.GraphModule has no counterpart in gradsmith: functions run as Python and are not rewritten. "
+            f"torch.fx.{cls.__name__} has no counterpart in gradsmith: functions run as Python and are not rewritten. "
             "gradsmith.compile traces them, and gradsmith.func transforms them by running them"
         )
+
+
+class Graph(_OfGraphs):
+    """What a traced function does."""
+
+
+class GraphModule(_OfGraphs):
+    """A module that was made from a graph."""
+
+
+class Interpreter(_OfGraphs):
+    """What runs a graph node by node."""
+
+
+class Node(_OfGraphs):
+    """A step of a graph."""
+
+
+class Proxy(_OfGraphs):
+    """A value while a function is traced."""
+
+
+class Tracer(_OfGraphs):
+    """What traces a function."""
+
+
+class Transformer(_OfGraphs):
+    """What makes a graph of another."""
 
 
 def wrap(fn_or_name: F) -> F:

@@ -1,0 +1,1 @@
+"""What libraries import of ``torch.distributed`` to ask whether it is there."""

@@ -1,0 +1,1 @@
+"""What programs for ``torchrun`` import of ``torch.distributed.elastic``."""
