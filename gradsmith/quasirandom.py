@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsmith.runtime.arrays.dtypes import as_dtype, get_default_dtype
-from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.runtime.tensors.factories.creation import over_array
 from gradsmith.runtime.tensors.factories.random import randint
 from gradsmith.utils.optional import required
 
@@ -87,7 +87,7 @@ class SobolEngine:
         if count < 1:
             raise ValueError(f"draw(): expected a positive number of points, got {n}")
         wanted = get_default_dtype() if dtype is None else as_dtype(dtype, "draw")
-        found = from_numpy(self._next(count)).to(wanted)
+        found = over_array(self._next(count)).to(wanted)
         self.num_generated += count
         return found if out is None else out.resize_as_(found).copy_(found)
 

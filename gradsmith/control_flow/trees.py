@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.graph.tensor import TensorBase
-from gradsmith.runtime.tensors.factories.creation import from_numpy, full, tensor
+from gradsmith.runtime.tensors.factories.creation import full, over_array, tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
 
@@ -31,7 +31,7 @@ class TensorTree:
         if is_tensor(leaf):
             return leaf
         if isinstance(leaf, np.ndarray):
-            return from_numpy(leaf)
+            return over_array(leaf)
         if isinstance(leaf, (bool, int, float, complex, np.generic)):
             return tensor(leaf)
         raise TypeError(

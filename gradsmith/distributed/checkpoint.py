@@ -21,7 +21,7 @@ from gradsmith.distributed.shards import Shard
 from gradsmith.distributed.world import group_of
 from gradsmith.generated.tensor import Tensor
 from gradsmith.names.missing import raise_missing
-from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.runtime.tensors.factories.creation import over_array
 
 __all__ = ["Shard", "load", "save"]
 __getattr__ = raise_missing(__name__)
@@ -108,7 +108,7 @@ def load(state_dict: dict[str, Any], folder: Any, process_group: Any = None) -> 
             elif isinstance(value, Tensor):
                 flat = np.empty(value.numel(), value.dtype)
                 reader.into(flat, name, values[name], 0)
-                value.copy_(from_numpy(flat.reshape(tuple(value.shape))))
+                value.copy_(over_array(flat.reshape(tuple(value.shape))))
             else:
                 _replace(state_dict, name, values[name]["value"])
     _wait_for_all(group)

@@ -14,7 +14,7 @@ from gradsmith.nn.tables import place_of_padding, shorten_rows
 from gradsmith.runtime.arrays.functions.draws.categories import first_greatest
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.graph.tensor import array_behind
-from gradsmith.runtime.tensors.factories.creation import arange, from_numpy, full, zeros
+from gradsmith.runtime.tensors.factories.creation import arange, full, over_array, zeros
 from gradsmith.runtime.tensors.queries import is_tensor
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _bags(input: Tensor, offsets: Tensor | None, factors: Tensor | None, include
         return _bags_of_rows(input, offsets, factors)
     offsets = _expect_offsets(input, offsets)
     sizes = _sizes_between(array_behind(offsets).astype(np.int64), input.shape[0], include_last)
-    bags = from_numpy(np.repeat(np.arange(sizes.size), sizes))
+    bags = over_array(np.repeat(np.arange(sizes.size), sizes))
     total = bags.shape[0]  # fewer than there are where the last offset says so
     return Bags(input[:total], bags, sizes.size, None if factors is None else factors[:total])
 
@@ -245,7 +245,7 @@ def _greatest(rows: Tensor, found: Bags) -> Tensor:
     if rows.is_meta:
         return zeros(found.number, rows.shape[1], dtype=rows.dtype, device=rows.device)
     ends = np.cumsum(np.bincount(array_behind(found.bags), minlength=found.number))
-    first = from_numpy(first_greatest(values if values.itemsize > 2 else values.astype(np.float32), ends))
+    first = over_array(first_greatest(values if values.itemsize > 2 else values.astype(np.float32), ends))
     return where(first >= 0, gather(rows, 0, first.clamp_min(0)), 0)
 
 

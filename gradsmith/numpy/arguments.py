@@ -12,7 +12,7 @@ from gradsmith.generated import stack
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, level_of, trace_of_thread
 from gradsmith.runtime.calls.forward_ad import all_tangents
-from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.runtime.tensors.factories.creation import over_array
 from gradsmith.runtime.tensors.factories.python_data import is_tensor as is_tensor
 
 np: Any = numpy  # arguments are handed on to it that its types know nothing of
@@ -125,7 +125,7 @@ def _tensor_of(array: Any) -> Any:
     native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if type(array) is not np.ndarray or not native.flags.writeable:
         native = np.array(native)  # a view of read-only memory could be written to
-    return from_numpy(native)
+    return over_array(native)
 
 
 def mapped(function: Callable[[Any], Any], value: Any) -> Any:

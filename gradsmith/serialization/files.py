@@ -220,9 +220,9 @@ def _read(file: Any, name: str, how: native.Reader) -> Any:
 
 
 def _tensor_of(data: bytes) -> Any:
-    from gradsmith.runtime.tensors.factories.creation import from_numpy
+    from gradsmith.runtime.tensors.factories.creation import over_array
 
-    return from_numpy(read_array(data, "the array"))
+    return over_array(read_array(data, "the array"))
 
 
 def _read_older(data: bytes, name: str, device: Any) -> Any:

@@ -11,7 +11,7 @@ import json
 import zipfile
 from typing import IO, Any, NamedTuple
 
-from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.runtime.tensors.factories.creation import over_array
 from gradsmith.serialization.archive import Archive, write_member
 from gradsmith.serialization.arrays import read_array, write_array
 from gradsmith.serialization.errors import CorruptFileError, NotOfTreeError
@@ -74,4 +74,4 @@ def read_npz(archive: Archive, device: Any) -> dict[str, Any]:
     if len(names) != len(archive.members) or not names:
         raise CorruptFileError("load: the archive is neither ours, nor NumPy's, nor a checkpoint of PyTorch")
     arrays = {name.removesuffix(SUFFIX): read_array(archive.read(name), name) for name in names}
-    return {name: finished(from_numpy(array), device, False, False) for name, array in arrays.items()}
+    return {name: finished(over_array(array), device, False, False) for name, array in arrays.items()}

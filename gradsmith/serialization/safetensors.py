@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.runtime.tensors.factories.creation import over_array
 from gradsmith.serialization.arrays import elements_of
 from gradsmith.serialization.errors import CorruptFileError
 from gradsmith.serialization.tree import Decoder, Encoder, finished
@@ -76,7 +76,7 @@ def read(data: bytes, device: Any) -> Any:
         return Decoder(arrays.__getitem__, device).decode(json.loads(metadata[TREE]))
     found: dict[str, Tensor] = {}
     for name, array in arrays.items():
-        found[name] = finished(from_numpy(array), device, False, False)
+        found[name] = finished(over_array(array), device, False, False)
     return found
 
 

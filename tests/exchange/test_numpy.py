@@ -107,11 +107,27 @@ def test_an_array_outlives_what_happens_to_its_tensor():
     assert (array == 3).all() and others[0][0].item() == 2.0
 
 
+def test_a_fixed_array_gives_a_warning():
+    array = np.broadcast_to(np.ones(1), 3)
+    with pytest.warns(UserWarning, match="The given NumPy array is not writable: changing") as found:
+        tensor = gs.from_numpy(array)
+    assert found[0].filename == __file__
+    with pytest.raises((RuntimeError, ValueError), match="read-only"):
+        tensor.add_(1)
+    assert gs.as_tensor(array).tolist() == gs.tensor(array).tolist() == [1, 1, 1]
+
+
 # ---- frombuffer
 
 
 @pytest.mark.parametrize(
-    "make", [bytearray, memoryview, lambda b: np.frombuffer(b, np.int8), lambda b: python_arrays.array("i", b)]
+    "make",
+    [
+        bytearray,
+        lambda b: memoryview(bytearray(b)),
+        lambda b: np.frombuffer(b, np.int8).copy(),
+        lambda b: python_arrays.array("i", b),
+    ],
 )
 def test_buffers(make):
     data = np.arange(4, dtype=np.int32)
@@ -126,8 +142,10 @@ def test_buffers_are_shared_and_kept():
     assert np.frombuffer(data, np.float32).tolist() == [1.0, 1.0]
     with pytest.raises(BufferError):
         data.extend(b"more")  # would move the memory
+    with pytest.warns(UserWarning, match="buffer is not writable: changing this tensor in place raises"):
+        fixed = gs.frombuffer(bytes(8), dtype=gs.float32)
     with pytest.raises((RuntimeError, ValueError), match="read-only"):
-        gs.frombuffer(bytes(8), dtype=gs.float32).add_(1)
+        fixed.add_(1)
     assert gs.frombuffer(data, dtype=gs.float32, requires_grad=True).requires_grad
 
 

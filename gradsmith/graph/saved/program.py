@@ -11,7 +11,7 @@ from gradsmith.graph.saved.accepting import Accepting
 from gradsmith.graph.saved.document import Document, Result
 from gradsmith.graph.saved.replay import Replay
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled
-from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.runtime.tensors.factories.creation import over_array
 
 
 class LoadedProgram:
@@ -49,7 +49,7 @@ class Function:
     def __init__(self, document: Document) -> None:
         self.__name__ = document.name
         self.document, self.accepting = document, Accepting(document)
-        self.replay = Replay(document, [from_numpy(one.array) for one in document.stored])
+        self.replay = Replay(document, [over_array(one.array) for one in document.stored])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves = self.accepting.leaves_of(args, kwargs)

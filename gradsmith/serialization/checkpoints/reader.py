@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.runtime.tensors.factories.creation import over_array
 from gradsmith.serialization.archive import Archive
 from gradsmith.serialization.arrays import elements_of
 from gradsmith.serialization.checkpoints import allowed, numpy_values
@@ -108,9 +108,9 @@ def _rebuilt(storage: Any, offset: Any, size: Any, stride: Any, dtype: Any = Non
     if not is_empty and last >= elements.size:
         raise CorruptFileError(f"load: a tensor in the checkpoint shows element {last} of a storage of {elements.size}")
     if is_empty:
-        return from_numpy(np.empty(size, elements.dtype))
+        return over_array(np.empty(size, elements.dtype))
     steps = [step * elements.itemsize for step in stride]
-    return from_numpy(as_strided(elements[offset:], size, steps))
+    return over_array(as_strided(elements[offset:], size, steps))
 
 
 def _tensor(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any = False, *_: Any) -> Tensor:

@@ -271,10 +271,10 @@ cdef object own_copy(object a, int type_number):
 
 cpdef object var_of(object a, object dim, object correction, bint keepdim):
     """Mean squared distance from the mean; of complex numbers the squared magnitude."""
-    return narrowed(variance_of(a, dim, correction, keepdim), a)
+    return narrowed(variance_of("var", a, dim, correction, keepdim), a)
 
 
-cdef object variance_of(object a, object dim, object correction, bint keepdim):
+cdef object variance_of(str op, object a, object dim, object correction, bint keepdim):
     """The same; of halves in float32."""
     if not is_floating(a):
         raise RuntimeError(f"std and var only support floating point and complex dtypes, but got {a.dtype}")
@@ -293,15 +293,31 @@ cdef object variance_of(object a, object dim, object correction, bint keepdim):
         total = take(sum_axes(distance, axes, keepdim))
     finally:
         release_array(distance)     # it serves the next result of its size, without page faults
-    freedom = max(counted(a.shape, axes) - (1 if correction is None else correction), 0)
+    freedom = counted(a.shape, axes) - (1 if correction is None else correction)
+    if freedom <= 0:
+        if op is not None:  # it has been said otherwise
+            warn_without_freedom(op, a)
+        freedom = 0
     return take(binary_scalar(TRUE_DIVIDE, <PyObject *>total, float(freedom), False))
 
 
+cdef object warn_without_freedom(str op, object a):
+    """Warn that the result is NaN, or infinite, for want of elements; one whose elements are not there yet is none."""
+    if is_meta(<PyObject *>a):
+        return
+    from gradsmith.runtime.arrays.warning_place import warn_caller
+
+    warn_caller(
+        f"{op}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input "
+        "numel divided by output numel)."
+    )
+
+
 cpdef object std_of(object a, object dim, object correction, bint keepdim):
-    variance = variance_of(a, dim, correction, keepdim)
+    variance = variance_of("std", a, dim, correction, keepdim)
     if is_single(a) and not is_meta(<PyObject *>a) and leaves_range(variance):
         wide = as_type(a, cnp.NPY_FLOAT64 if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32 else cnp.NPY_COMPLEX128)
-        variance = variance_of(wide, dim, correction, keepdim)
+        variance = variance_of(None, wide, dim, correction, keepdim)
         return as_type(take(unary(SQRT, <PyObject *>variance)), cnp.NPY_FLOAT32)
     return narrowed(take(unary(SQRT, <PyObject *>variance)), a)
 

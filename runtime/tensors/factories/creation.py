@@ -193,7 +193,7 @@ def _shares(source: Any, result: Tensor) -> bool:
 def from_numpy(array: Array | Tensor) -> Tensor:
     """Tensor that shares the memory of an ndarray: changes of one are seen in the other.
 
-    A read-only array gives a tensor whose values cannot be changed in place. A tensor is returned as it is: functions
+    A read-only array gives a tensor whose values cannot be changed in place, and a warning. A tensor is returned as it is: functions
     of NumPy give tensors for tensors, where programs for PyTorch expect arrays.
 
     Raises
@@ -201,6 +201,16 @@ def from_numpy(array: Array | Tensor) -> Tensor:
     TypeError
         If `array` is no ndarray, or its dtype has no place in a tensor.
     """
+    if isinstance(array, np.ndarray) and not array.flags.writeable:
+        warn_caller(
+            "The given NumPy array is not writable: changing this tensor in place raises. Copy the array, or make it "
+            "writable, if it is to be changed"
+        )
+    return over_array(array)
+
+
+def over_array(array: Array | Tensor) -> Tensor:
+    """`from_numpy` for gradsmith's own functions: fixed arrays give no warning."""
     if is_tensor(array):
         return array
     if not isinstance(array, np.ndarray):

@@ -13,6 +13,7 @@ import numpy as np
 from gradsmith.runtime.arrays.device import META
 from gradsmith.runtime.arrays.dtypes import as_dtype
 from gradsmith.runtime.arrays.memory import array_over, is_capsule
+from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.graph.tensor import from_array, from_shared_array
 from gradsmith.runtime.tensors.factories.creation import on_meta
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
@@ -209,7 +210,8 @@ def frombuffer(
     Returns
     -------
     Tensor
-        Changes of one are seen in the other. It cannot be changed in place if the buffer is read-only, as bytes are.
+        Changes of one are seen in the other. It cannot be changed in place if the buffer is read-only, as bytes are,
+        of which a warning tells.
 
     Raises
     ------
@@ -219,11 +221,16 @@ def frombuffer(
     Examples
     --------
     >>> import gradsmith as gs
-    >>> gs.frombuffer(b"\x01\x02\x03", dtype=gs.uint8, offset=1)
+    >>> gs.frombuffer(bytearray(b"\x01\x02\x03"), dtype=gs.uint8, offset=1)
     tensor([2, 3], dtype=gradsmith.uint8)
     """
     element = as_dtype(dtype, "frombuffer")
     array = np.frombuffer(_bytes_of(buffer), element, _count_of(buffer, element, count, offset), offset)
+    if not array.flags.writeable:
+        warn_caller(
+            "The given buffer is not writable: changing this tensor in place raises. Copy it, as in "
+            "frombuffer(bytearray(buffer), ...), if it is to be changed"
+        )
     return from_shared_array(array).requires_grad_(requires_grad)
 
 

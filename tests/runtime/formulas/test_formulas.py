@@ -86,8 +86,30 @@ def test_std_of_equal_elements():
 
 
 def test_var_without_degrees_of_freedom():
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), pytest.warns(UserWarning, match=r"var\(\): degrees of freedom is <= 0"):
         assert np.isnan(gradient(lambda x: x.var(), [2.0])).all()
+
+
+@pytest.mark.parametrize(
+    "spread, op",
+    [
+        (lambda: gs.ones(3, 1).std(1), "std"),
+        (lambda: gs.tensor(1.0).std(), "std"),
+        (lambda: gs.ones(2).std(correction=2), "std"),
+        (lambda: gs.ones(3, 1).var(1), "var"),
+        (lambda: gs.var_mean(gs.ones(3, 1), 1)[0], "var"),
+        (lambda: gs.std_mean(gs.ones(3, 1), 1)[0], "std"),
+    ],
+)
+def test_spreads_of_too_few_elements_warn(spread, op):
+    with pytest.warns(UserWarning, match=rf"{op}\(\): degrees of freedom is <= 0. Correction") as found:
+        assert spread().isnan().all()
+    assert found[0].filename == __file__ and len(found) == 1
+
+
+def test_spreads_of_one_element_that_are_zero():
+    assert gs.ones(3, 1).var(1, correction=0).tolist() == [0, 0, 0] and gs.ones(1).std(unbiased=False).item() == 0
+    assert gs.empty(1, device="meta").std().is_meta
 
 
 # ---- powers

@@ -15,7 +15,7 @@ from gradsmith.futures import Future
 from gradsmith.generated import cat
 from gradsmith.linalg import qr
 from gradsmith.runtime.arrays.dtypes import float32, promote_types
-from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.runtime.tensors.factories.creation import over_array
 
 __all__ = ["PowerSGDState", "powerSGD_hook"]
 
@@ -112,7 +112,7 @@ class PowerSGDState:
     def _random(self, matrix: Any) -> Any:
         rows, columns = matrix.shape
         drawn = self.rng.standard_normal((columns, min(rows, columns, self.matrix_approximation_rank)))
-        return from_numpy(drawn).to(matrix.dtype)
+        return over_array(drawn).to(matrix.dtype)
 
     def orthogonal(self, matrix: Any) -> Any:
         """Orthogonal columns that span what those of the matrix do."""
