@@ -16,7 +16,7 @@ import gradsmith as gs
 from gradsmith.autograd import allow_phase_dependence
 
 from .case import Subject
-from .checks import batching, forms, saved, value
+from .checks import batching, forms, saved, signature, value
 from .checks.batching import varied as varied_batches
 from .checks.derivatives import circle, constants, forward, mixed, reverse, scaled, second, shared, surrogate, third
 from .checks.numbers import points, rounding, singular, special
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from .trees.models import Model, Models
 
 CHECKS = (
-    value, surrogate, reverse, circle, forward, second, third, constants, forms, elementwise, special, singular, scaled,
-    shared, mixed, resized, layouts, points, saved, batching,
+    signature, value, surrogate, reverse, circle, forward, second, third, constants, forms, elementwise, special,
+    singular, scaled, shared, mixed, resized, layouts, points, saved, batching,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"
