@@ -91,3 +91,25 @@ def test_factors_have_no_gradient():
 def test_what_is_refused(call, message):
     with pytest.raises(RuntimeError, match=message):
         call(gs.eye(3), gs.tensor([1, 2, 3]))
+
+
+@pytest.mark.parametrize("hermitian", [False, True])
+@pytest.mark.parametrize("dtype", [gs.float32, gs.complex128])
+def test_a_pivot_that_is_nan_ends_nothing_and_writes_nowhere(dtype, hermitian):
+    """As the last pivot it was taken for one of two rows, the second of which is behind the matrix."""
+    for n in range(1, 5):
+        a = gs.eye(n, dtype=dtype)
+        a[-1, -1] = np.nan
+        _, pivots, info = gs.linalg.ldl_factor_ex(a.expand(50, n, n), hermitian=hermitian)
+        assert pivots.tolist() == [list(range(1, n + 1))] * 50 and info.tolist() == [n] * 50
+    with pytest.raises(RuntimeError, match=r"ldl_factor: D\[4,4\] is zero"):
+        gs.linalg.ldl_factor(a, hermitian=hermitian)
+
+
+def test_matrices_of_nan_and_infinities_are_factored():
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        n = random.integers(1, 6)
+        a = random.choice([np.nan, np.inf, -np.inf, 0.0, 1.0, -2.0], (3, n, n))
+        _, pivots, info = gs.linalg.ldl_factor_ex(gs.tensor(a))
+        assert np.all(np.abs(pivots.numpy()) <= n) and np.all(info.numpy() <= n)

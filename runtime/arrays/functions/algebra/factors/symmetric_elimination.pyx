@@ -54,9 +54,11 @@ cdef inline void exchange(number *x, number *y) noexcept nogil:
 
 
 cdef Py_ssize_t pivot_of(const number *a, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
-    """The row of the pivot, or for two rows that of the second, less than zero: -1 - row."""
+    """The row of the pivot, or for two rows that of the second, less than zero: -1 - row. NaN stays where it is."""
     cdef double own = magnitude(a[k * n + k]), largest = 0, beside = 0
     cdef Py_ssize_t i, row = k
+    if own != own:
+        return k
     for i in range(k + 1, n):
         if magnitude(a[i * n + k]) > largest:
             largest, row = magnitude(a[i * n + k]), i
@@ -135,7 +137,7 @@ cdef cnp.int32_t eliminate_one(
             exchange_rows(a, n, k, k, row, hermitian)
             pivots[k] = <cnp.int32_t>(row + 1)
             a[k * n + k] = on_diagonal(a[k * n + k], hermitian)
-            if a[k * n + k] == 0:
+            if not magnitude(a[k * n + k]) > 0:  # zero or NaN
                 info = info if info else <cnp.int32_t>(k + 1)
             else:
                 eliminate_row(a, work, n, k, hermitian)
