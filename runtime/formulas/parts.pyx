@@ -104,5 +104,5 @@ cpdef object nll_backward_by_parts(
     classes, weights = classes_and_weights(gradient.dtype, target, weight, ignore_index)
     if reduction == "mean":
         weights = weights / weights.sum()
-    values = -(gradient * weights)
+    values = -(gradient * weights).masked_fill(target == ignore_index, 0)  # also where the gradient is NaN
     return zeros(shape, dtype=gradient.dtype).scatter(dim, classes.unsqueeze(dim), values.unsqueeze(dim))

@@ -30,3 +30,24 @@ def test_strides_of_slices_show_their_memory():
     assert func.vmap(lambda v: v.as_strided((2,), (3,)))(x).tolist() == [[0.0, 3.0], [4.0, 7.0]]
     with pytest.raises(RuntimeError, match="reach beyond"):
         func.vmap(lambda v: v.as_strided((2,), (4,)))(x)
+
+
+def test_embedding_of_infinite_rows_in_a_batch():
+    """The parts that leave padding out of the gradient have no inf - inf in the value."""
+    tables = gs.tensor([[[np.inf, 1.0], [2.0, np.nan]], [[0.0, -np.inf], [3.0, 4.0]]])
+    places = gs.tensor([1, 0, 1])
+    for arguments in ({"padding_idx": 1}, {"scale_grad_by_freq": True}, {"padding_idx": 0, "scale_grad_by_freq": True}):
+        found = gs.func.vmap(lambda table, given=arguments: gs.nn.functional.embedding(places, table, **given))(tables)
+        np.testing.assert_array_equal(found.numpy(), tables.numpy()[:, [1, 0, 1]])
+
+
+def test_ignored_classes_have_no_gradient_where_it_is_nan():
+    scores, target = gs.zeros(2, 3, 4), gs.tensor([[0, -100, 1]] * 2)
+
+    def gradient(x, classes):
+        _, pulled = gs.func.vjp(lambda y: gs.nn.functional.nll_loss(y, classes, reduction="none"), x)
+        return pulled(gs.tensor([1.0, np.nan, 2.0]))[0]
+
+    expected = np.zeros((3, 4))
+    expected[0, 0], expected[2, 1] = -1, -2
+    np.testing.assert_array_equal(gs.func.vmap(gradient)(scores, target).numpy(), [expected] * 2)

@@ -18,10 +18,10 @@ cpdef object is_table_of_leaf(object weight, object sparse):
 
 
 cpdef object embedded_by_parts(object weight, object indices, object padding_idx, object by_frequency):
-    """The rows by ops that have batching rules, with the derivative that `shared_rows` says."""
+    """The rows by ops that have batching rules, with the derivative that `shared_rows` says; infinite ones as they are."""
     rows = weight.index_select(0, indices.reshape(-1)).reshape((*indices.shape, weight.shape[1]))
     shared = shared_rows(rows, indices, weight.shape[0], padding_idx, by_frequency)
-    return rows if shared is rows else shared + (rows - shared).detach()
+    return rows if shared is rows else rows.where(~rows.isfinite(), shared + (rows - shared).detach())
 
 
 cpdef object shared_rows(object rows, object indices, object count, object padding_idx, object by_frequency):

@@ -113,3 +113,10 @@ def test_matrices_of_nan_and_infinities_are_factored():
         a = random.choice([np.nan, np.inf, -np.inf, 0.0, 1.0, -2.0], (3, n, n))
         _, pivots, info = gs.linalg.ldl_factor_ex(gs.tensor(a))
         assert np.all(np.abs(pivots.numpy()) <= n) and np.all(info.numpy() <= n)
+
+
+@pytest.mark.parametrize("pivots", [[3, 1, 3], [-3, -3, 1], [1, -2, -2], [-1, -1, 3]])
+def test_pivots_of_rows_that_are_done_are_none(pivots):
+    """A row that an earlier step has taken is no pivot: LAPACK never gives such numbers."""
+    with pytest.raises(RuntimeError, match=r"ldl_solve: pivots .* are not those of linalg.ldl_factor"):
+        gs.linalg.ldl_solve(gs.eye(3), gs.tensor(pivots, dtype=gs.int32), gs.ones(3, 1))

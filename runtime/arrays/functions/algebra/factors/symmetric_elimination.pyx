@@ -269,15 +269,15 @@ cdef void substitute_all(
 
 
 cdef bint are_steps(const cnp.int32_t *pivots, Py_ssize_t n) noexcept nogil:
-    """Whether every number names a row, and those of two rows are there twice."""
+    """Whether every number names a row that is left at its step, and those of two rows are there twice."""
     cdef Py_ssize_t at = 0
     while at < n:
         if pivots[at] > 0:
-            if pivots[at] > n:
+            if pivots[at] > n or pivots[at] <= at:
                 return False
             at += 1
         else:
-            if pivots[at] == 0 or pivots[at] < -n or at + 1 == n or pivots[at + 1] != pivots[at]:
+            if pivots[at] >= -at - 1 or pivots[at] < -n or at + 1 == n or pivots[at + 1] != pivots[at]:
                 return False
             at += 2
     return True
