@@ -320,6 +320,42 @@ store_quickly(PyObject *number, int type, char *element)
     return 0;
 }
 
+/* Where integers of one type and an integer of theirs have a result of that type. */
+static int
+keeps_integers(gs_ufunc ufunc)
+{
+    return ufunc == GS_ADD || ufunc == GS_SUBTRACT || ufunc == GS_MULTIPLY || ufunc == GS_MAXIMUM || ufunc == GS_MINIMUM;
+}
+
+/* An integer that the type has; 0 means: ask the general path. */
+static int
+store_integer_quickly(PyObject *number, int type, char *element)
+{
+    if (type < 0 || gs_category_of(type) != GS_INT || !PyLong_CheckExact(number)) {
+        return 0;
+    }
+    int overflow, is_unsigned = PyTypeNum_ISUNSIGNED(type);
+    int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    int64_t top = INT64_MAX >> (64 - 8 * gs_itemsize[type]);
+    int64_t greatest = is_unsigned && gs_itemsize[type] < 8 ? 2 * top + 1 : top;
+    if (overflow || value > greatest || value < (is_unsigned ? 0 : -top - 1)) {
+        return 0;
+    }
+    memcpy(element, &value, (size_t)gs_itemsize[type]); /* its lowest bytes come first */
+    return 1;
+}
+
+/* A number beside elements that the result is written over. */
+static inline int
+store_in_place(gs_ufunc ufunc, PyObject *number, int type, char *element)
+{
+    if (ufunc == GS_POWER) {
+        return 0;
+    }
+    return store_quickly(number, type, element) ||
+           (keeps_integers(ufunc) && store_integer_quickly(number, type, element));
+}
+
 /* x ** c by a cheaper ufunc with the same result, for the exponents that people write; GS_POWER for all others. */
 static gs_ufunc
 simpler_power(int type, const char *element)
@@ -710,7 +746,7 @@ gs_binary_scalar_into(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_
     int fits = (type >= 0 && gs_is_plain(a) && gs_loops[ufunc][type].state == GS_DIRECT &&
                 is_direct_target(a, out, gs_loops[ufunc][type].out_type)) ||
                is_ordered_target(ufunc, type, a, out);
-    if (fits && ufunc != GS_POWER && store_quickly(number, type, element)) {
+    if (fits && store_in_place(ufunc, number, type, element)) {
         run_scalar(&gs_loops[ufunc][type], a, gs_itemsize[type], element, number_first, out);
         return 0;
     }

@@ -2,6 +2,7 @@
 
 from math import inf, nan
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -230,3 +231,38 @@ def test_thresholds_of_integers_are_integers():
     assert found.dtype == gs.int64 and found.tolist() == [2, 2, 3]
     with pytest.raises(RuntimeError, match="no negative numbers"):
         gs.nn.functional.threshold(gs.tensor([1], dtype=gs.uint8), -1, 0)
+
+
+WRITTEN = {
+    "add_": lambda a, n: a + n,
+    "sub_": lambda a, n: a - n,
+    "mul_": lambda a, n: a * n,
+    "clamp_min_": lambda a, n: max(a, n),
+    "clamp_max_": lambda a, n: min(a, n),
+}
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64", "uint64"])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_integers_written_over_by_those_and_a_number(name, dtype):
+    bounds = np.iinfo(dtype)
+    elements = [0, 1, 7, 100, int(bounds.max), int(bounds.min)]
+    for number in {0, 1, 3, 120, -1, -128, int(bounds.max) if dtype != "uint64" else 2**40, int(bounds.min)}:
+        if not bounds.min <= number <= bounds.max:
+            continue
+        x = gs.tensor(np.array(elements, dtype))
+        assert getattr(x, name)(number) is x and x.dtype == dtype
+        count = bounds.bits
+        expected = [WRITTEN[name](element, number) % 2**count for element in elements]
+        assert [element % 2**count for element in x.tolist()] == expected
+        matrix = gs.tensor(np.array([elements] * 3, dtype))
+        getattr(matrix[:, ::2], name)(number)
+        assert [element % 2**count for element in matrix[1, ::2].tolist()] == expected[::2]
+        assert matrix[1, 1::2].tolist() == elements[1::2]
+
+
+@pytest.mark.parametrize("number", [300, -1, 2**40])
+def test_a_number_that_the_integers_do_not_have(number):
+    x = gs.tensor([1, 2, 250], dtype=gs.uint8)
+    expected = (x + number).tolist()
+    assert x.add_(number).tolist() == expected
