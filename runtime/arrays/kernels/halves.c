@@ -256,10 +256,24 @@ run_halves(char **args, const npy_intp *dims, const npy_intp *strides, void *dat
     }
 }
 
+/* What only changes the sign needs no float. */
+#define NEGATIVE(half) (npy_half)((half) ^ 0x8000u)
+#define ABSOLUTE(half) (npy_half)((half) & 0x7FFFu)
+
+DENSE(negate, npy_half, npy_half, NEGATIVE)
+DENSE(take_absolute, npy_half, npy_half, ABSOLUTE)
+CONVERT(run_negative, npy_half, npy_half, NEGATIVE, negate)
+CONVERT(run_absolute, npy_half, npy_half, ABSOLUTE, take_absolute)
+
 int
 gs_take_half_loop(gs_ufunc ufunc, gs_loop *loop)
 {
     static half_loop loops[GS_N_UFUNCS];
+    if (ufunc == GS_NEGATIVE || ufunc == GS_ABSOLUTE) {
+        loop->run = ufunc == GS_NEGATIVE ? run_negative : run_absolute;
+        loop->out_type = NPY_HALF;
+        return 1;
+    }
     const gs_loop *wide = ufunc == GS_NEXTAFTER ? NULL : gs_find_loop(ufunc, NPY_FLOAT32);
     if (wide == NULL || (wide->out_type != NPY_FLOAT32 && wide->out_type != NPY_BOOL)) {
         return 0;

@@ -80,6 +80,20 @@ def test_broadcast_and_special_numbers():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("shape", [(), (513,), (30, 40)])
+@pytest.mark.parametrize("name, function", [("neg", np.negative), ("abs", np.abs)])
+def test_signs(name, function, shape):
+    a = np.asarray(halves(*shape))
+    x = gs.tensor(a)
+    np.testing.assert_array_equal(getattr(x, name)().numpy(), function(a))
+    np.testing.assert_array_equal(getattr(x.T, name)().numpy(), function(a.T))
+    np.testing.assert_array_equal(getattr(x, name + "_")().numpy(), function(a))
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 6e-8, -6e-8, 65504], np.float16)
+    found = getattr(gs.tensor(special), name)().numpy()
+    np.testing.assert_array_equal(found, function(special))
+    np.testing.assert_array_equal(np.signbit(found[1:]), np.signbit(function(special[1:])))
+
+
 @pytest.mark.parametrize("number", [0.3, 3, -1e6, 1e-7, float("inf"), float("nan"), True])
 @pytest.mark.parametrize("shape", [(), (1,), (513,), (30, 40, 50)])
 def test_products_and_quotients_with_a_number_keep_its_digits(number, shape):
