@@ -29,6 +29,7 @@ from gradsmith.func import (
     vmap,
 )
 from gradsmith.names.missing import raise_missing
+from gradsmith.nn.modules.module import Module
 
 __all__ = [
     "FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functionalize", "grad",
@@ -40,7 +41,7 @@ __version__ = gradsmith.__version__
 __getattr__ = raise_missing(__name__)
 
 
-class FunctionalModuleWithBuffers(gradsmith.nn.Module):
+class FunctionalModuleWithBuffers(Module):
     """A module as a function of its parameters, its buffers and its arguments. `make_functional_with_buffers` makes it.
 
     Parameters
@@ -65,7 +66,7 @@ class FunctionalModuleWithBuffers(gradsmith.nn.Module):
 class FunctionalModule(FunctionalModuleWithBuffers):
     """A module without buffers as a function of its parameters and its arguments. `make_functional` makes it."""
 
-    def forward(self, params: Sequence[Any], *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    def forward(self, params: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """What the module gives with these parameters, in the order of their names."""
         return super().forward(params, (), *args, **kwargs)
 

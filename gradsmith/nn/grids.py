@@ -200,8 +200,10 @@ def _expect_grid(input: Tensor, grid: Tensor, mode: str) -> None:
             "grid_sample(): expected input and grid to have same floating dtype, but input has "
             f"{input.dtype.name} and grid has {grid.dtype.name}"
         )
-    if input.numel() == 0 and min(input.shape[1:]) == 0:
-        raise RuntimeError(f"grid_sample(): expected input to have non-empty sizes, but got {list(input.shape)}")
+    if 0 in input.shape[2:]:
+        raise RuntimeError(
+            f"grid_sample(): expected input to have non-empty spatial dimensions, but got {list(input.shape)}"
+        )
 
 
 class _Frame:

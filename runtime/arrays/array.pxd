@@ -126,7 +126,8 @@ cdef PyObject *fused_sum(
     const FusedKernel *kernel, PyObject **inputs, const double *scalars, int ndim, const npy_intp *dims
 ) except? NULL
 # The same written over `out`, which is one of the inputs or shares no memory with them. 0: nothing was written, since
-# the inputs are not all f4 or all f8, or `out` is not of the result's shape and type and without gaps.
+# the inputs are not all f4 or all f8, nor all f2 of one shape without gaps, or `out` is not of the result's shape and type
+# and without gaps.
 cdef int fused_over(const FusedKernel *kernel, PyObject **inputs, const double *scalars, PyObject *out) except -1
 
 # condition ? a : b with broadcasting; condition is a bool array, a and b are promoted.

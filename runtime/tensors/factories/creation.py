@@ -193,8 +193,8 @@ def _shares(source: Any, result: Tensor) -> bool:
 def from_numpy(array: Array | Tensor) -> Tensor:
     """Tensor that shares the memory of an ndarray: changes of one are seen in the other.
 
-    A read-only array gives a tensor whose values cannot be changed in place, and a warning. A tensor is returned as it is: functions
-    of NumPy give tensors for tensors, where programs for PyTorch expect arrays.
+    A read-only array gives a tensor whose values cannot be changed in place, and a warning. A tensor is returned as it
+    is: functions of NumPy give tensors for tensors, where programs for PyTorch expect arrays.
 
     Raises
     ------

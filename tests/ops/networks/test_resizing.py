@@ -322,6 +322,16 @@ def test_grids_without_points_and_batches_without_images():
     assert F.grid_sample(gs.ones(0, 3, 4, 4), gs.ones(0, 2, 5, 2), "bicubic").shape == (0, 3, 2, 5)
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_images_without_channels(mode):
+    x = gs.ones(2, 0, 6, 6, requires_grad=True)
+    found = F.grid_sample(x, gs.zeros(2, 3, 4, 2), mode, align_corners=False)
+    found.sum().backward()
+    assert found.shape == (2, 0, 3, 4) and x.grad.shape == x.shape
+    with pytest.raises(RuntimeError, match="non-empty spatial dimensions"):
+        F.grid_sample(gs.ones(1, 1, 0, 6), gs.zeros(1, 3, 4, 2), mode, align_corners=False)
+
+
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 @pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
 def test_derivatives_in_image_and_grid(mode, padding_mode):
