@@ -1,8 +1,8 @@
 """Python's `multiprocessing`, with `spawn` of PyTorch's.
 
-Tensors travel between processes as their values: what one process writes, another does not see. PyTorch moves them to
-shared memory instead. NumPy arrays over ``multiprocessing.shared_memory`` can be shared, and `gradsmith.from_numpy`
-makes tensors over them. Which of PyTorch's ways of sharing is chosen makes no difference here.
+Tensors travel between processes as their values: what one process writes, another does not see. Those that
+`Tensor.share_memory_` has moved to shared memory travel as this memory, and all processes see what one writes; PyTorch
+moves every tensor that it sends. Which of its ways of sharing is chosen makes no difference here.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from gradsmith.generated.tensor import Tensor
+from gradsmith.multiprocessing.shared_memory import reduce_shared
 from gradsmith.multiprocessing.sharing import (
     get_all_sharing_strategies,
     get_sharing_strategy,
@@ -27,6 +28,7 @@ from gradsmith.multiprocessing.spawning import (
     start_processes,
 )
 from gradsmith.names.missing import missing_attribute
+from gradsmith.nn.parameter import Parameter
 from gradsmith.runtime.graph.tensor_api import reduce_leaf
 
 __all__ = [
@@ -35,7 +37,14 @@ __all__ = [
     "get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", "spawn", "start_processes",
 ]  # fmt: skip
 
-ForkingPickler.register(Tensor, reduce_leaf)
+
+def _reduce(tensor: Any) -> tuple[Any, ...]:
+    """Pickle a tensor for another process, by its memory where that is shared."""
+    return (reduce_shared(tensor) if tensor.is_leaf else None) or reduce_leaf(tensor)
+
+
+for _class in (Tensor, Parameter):
+    ForkingPickler.register(_class, _reduce)
 
 
 def __getattr__(name: str) -> Any:

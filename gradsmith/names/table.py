@@ -53,10 +53,9 @@ MISSING = {
             "AcceleratorError BFloat16Storage BoolStorage ByteStorage CharStorage "
             "ComplexDoubleStorage ComplexFloatStorage DoubleStorage Event FloatStorage HalfStorage "
             "IntStorage LongStorage QInt32Storage QInt8Storage QUInt2x4Storage QUInt4x2Storage "
-            "QUInt8Storage ShortStorage Storage Stream Tensor.const_data_ptr Tensor.ipu "
-            "Tensor.is_shared Tensor.mtia Tensor.record_stream Tensor.share_memory_ "
-            "Tensor.storage_type Tensor.to_mkldnn get_device_module has_lapack has_mkl has_openmp "
-            "has_spectral is_storage is_vulkan_available monitor mtia"
+            "QUInt8Storage ShortStorage Storage Stream Tensor.const_data_ptr Tensor.ipu Tensor.mtia "
+            "Tensor.record_stream Tensor.storage_type Tensor.to_mkldnn get_device_module has_lapack "
+            "has_mkl has_openmp has_spectral is_storage is_vulkan_available monitor mtia"
         ),
         "NumPy has no such dtype: `gs.float32` is the type of parameters, `gs.float16` takes half the"
         " memory": (
@@ -359,7 +358,7 @@ MISSING = {
             "mobile_optimizer"
         ),
         "`gs.profiler` measures programs": (
-            "ThroughputBenchmark benchmark bottleneck"
+            "ThroughputBenchmark bottleneck"
         ),
         "For extensions of PyTorch, and tools around its source": (
             "cmake_prefix_path collect_env cpp_backtrace deterministic "

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradsmith.utils import _foreach_utils as _foreach_utils
     from gradsmith.utils import _pytree as _pytree
+    from gradsmith.utils import benchmark as benchmark
     from gradsmith.utils import checkpoint as checkpoint
     from gradsmith.utils import data as data
     from gradsmith.utils import dlpack as dlpack
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from gradsmith.utils import opt_einsum as opt_einsum
     from gradsmith.utils import pytree as pytree
 
-__all__ = ["checkpoint", "data", "dlpack", "flop_counter", "hooks", "pytree"]
+__all__ = ["benchmark", "checkpoint", "data", "dlpack", "flop_counter", "hooks", "pytree"]
 _FOR_LIBRARIES = ("_foreach_utils", "_pytree")
 _OPTIONAL = ("einops", "opt_einsum")  # which need a package that may not be there
 

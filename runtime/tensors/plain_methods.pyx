@@ -47,6 +47,7 @@ cdef object table_rows = LazyModule("gradsmith.runtime.tensors.table_rows")
 cdef object html = LazyModule("gradsmith.runtime.graph.html")
 cdef object devices = LazyModule("gradsmith.runtime.arrays.device")
 cdef object layouts = LazyModule("gradsmith.runtime.arrays.memory_format")
+cdef object shared_memory = LazyModule("gradsmith.multiprocessing.shared_memory")
 cdef object storages = LazyModule("gradsmith.runtime.tensors.storage")
 cdef object typed = LazyModule("gradsmith.runtime.tensors.typed")
 cdef object exchange = LazyModule("gradsmith.runtime.tensors.factories.exchange")
@@ -313,6 +314,15 @@ cdef class PlainMethods(Variable):
     def is_pinned(self, device=None):
         """Whether the memory is pinned for another device: never."""
         return False
+
+    def share_memory_(self):
+        """Move the values to memory that other processes can have, see `multiprocessing`; views of them stay behind."""
+        shared_memory.move_to_shared_memory(self)
+        return self
+
+    def is_shared(self):
+        """Whether `share_memory_` has moved the values to memory that other processes can have."""
+        return shared_memory.is_shared(self)
 
     @property
     def layout(self):

@@ -19,6 +19,7 @@ class Variable(TensorBase):
     @property
     def grad_fn(self) -> Node | None: ...
     grad: Tensor | None
+    _grad: Tensor | None
     grad_dtype: np.dtype[Any] | None
     data: Tensor
     @property

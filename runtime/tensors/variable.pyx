@@ -141,6 +141,15 @@ cdef class Variable(TensorBase):
         self.grad = None
 
     @property
+    def _grad(self):
+        """`grad`, by the name under which programs that share parameters among processes set it."""
+        return self.grad
+
+    @_grad.setter
+    def _grad(self, value):
+        self.grad = value
+
+    @property
     def grad_dtype(self):
         """The dtype that gradients of this leaf are converted to: at first its own. None leaves them as they come.
 

@@ -63,3 +63,56 @@ def test_tensors_travel_as_values():
 def test_another_method_of_starting():
     with pytest.raises(ValueError, match="start_processes"):
         mp.spawn(work.fail, start_method="fork")
+
+
+# ---- shared memory
+
+
+def test_what_is_moved_to_shared_memory():
+    x = gs.arange(6.0).view(2, 3).T.requires_grad_()
+    assert not x.is_shared() and x.share_memory_() is x and x.is_shared() and x.requires_grad
+    place = x.data_ptr()
+    assert x.share_memory_().data_ptr() == place and x[1:].is_shared() and not x.clone().is_shared()
+    assert x.tolist() == [[0, 3], [1, 4], [2, 5]] and gs.zeros(0).share_memory_().shape == (0,)
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [[0, 6], [2, 8], [4, 10]] and not gs.empty(1, device="meta").share_memory_().is_shared()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_all_processes_see_what_one_writes(method):
+    total = gs.zeros(4).share_memory_()
+    module = gs.nn.BatchNorm1d(2).share_memory()
+    assert all(tensor.is_shared() for tensor in module.state_dict().values())
+    module.weight.note = "kept"
+    mp.start_processes(work.add_to, (total[1:3], module), nprocs=2, start_method=method)
+    assert total.tolist() == [0, 3, 3, 0] and module.weight.tolist() == [3, 3] and module.bias.tolist() == [2, 2]
+
+
+def test_gradients_are_those_of_another_module():
+    """Asynchronous actor-critic programs compute them in each process, for the parameters that all share."""
+    shared, own = gs.nn.Linear(2, 1, bias=False).share_memory(), gs.nn.Linear(2, 1, bias=False)
+    own(gs.tensor([[1.0, 2.0]])).sum().backward()
+    before = shared.weight.tolist()[0]
+    shared.weight._grad = own.weight.grad
+    assert shared.weight.grad is own.weight.grad is own.weight._grad
+    gs.optim.SGD(shared.parameters(), lr=1.0).step()
+    assert gs.allclose(shared.weight.detach(), gs.tensor([[before[0] - 1, before[1] - 2]]))
+    assert shared.weight.is_shared()
+
+
+def test_the_descriptor_of_memory_is_closed_with_it():
+    import os
+
+    def descriptors():
+        return len(os.listdir("/proc/self/fd"))
+
+    if not os.path.isdir("/proc/self/fd"):
+        pytest.skip("needs a list of descriptors")
+    before = descriptors()
+    x = gs.ones(3).share_memory_()
+    view = x[1:].detach()
+    assert descriptors() > before
+    del x
+    assert view.add_(1).tolist() == [2, 2]
+    del view
+    assert descriptors() == before

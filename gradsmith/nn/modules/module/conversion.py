@@ -111,7 +111,7 @@ class Conversion(Registry):
         return self._apply(lambda tensor: empty_like(tensor, device=device), recurse=recurse)
 
     def share_memory(self) -> Self:
-        """Nothing to be done: the memory of a tensor belongs to one process, and all its threads see it.
+        """Move parameters and buffers to memory that other processes can have, see `multiprocessing`.
 
         Raises
         ------
@@ -123,6 +123,8 @@ class Conversion(Registry):
                 "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the "
                 "parameters before calling `module.share_memory()`."
             )
+        for tensor in (*self.parameters(), *self.buffers()):
+            tensor.share_memory_()
         return self
 
 
