@@ -39,6 +39,27 @@ def test_ways_that_are_none(backends, error):
         pass
 
 
+@pytest.mark.parametrize("queries, keys", [(2, 4), (4, 2), (3, 3), (0, 2)])
+def test_causal_masks(queries, keys):
+    from gradsmith.nn.attention import bias
+
+    places = np.indices((queries, keys))
+    upper, lower = bias.causal_upper_left(queries, keys), bias.causal_lower_right(queries, keys)
+    assert upper.dtype == gs.bool and upper.shape == lower.shape == (queries, keys)
+    np.testing.assert_array_equal(upper.numpy(), places[1] <= places[0])
+    np.testing.assert_array_equal(lower.numpy(), places[1] - keys <= places[0] - queries)
+
+
+def test_a_causal_mask_of_more_keys_than_queries():
+    q, k = gs.randn(2, 2, 4), gs.randn(2, 3, 4)
+    attended = nn.functional.scaled_dot_product_attention
+    found = attended(q, k, k, attn_mask=nn.attention.bias.causal_lower_right(2, 3))
+    np.testing.assert_allclose(found[:, 0].numpy(), attended(q[:, :1], k[:, :2], k[:, :2])[:, 0].numpy(), rtol=1e-5)
+    np.testing.assert_allclose(found[:, 1].numpy(), attended(q, k, k)[:, 1].numpy(), rtol=1e-5)
+    with pytest.raises(RuntimeError, match=r"causal_lower_right\(\): expected the numbers of queries and keys"):
+        nn.attention.bias.causal_lower_right(2)
+
+
 # ---- marks for compilers
 
 
