@@ -21,7 +21,7 @@ from gradsmith.compiler.attributes import Attributes
 from gradsmith.compiler.bodies import Planner
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
-from gradsmith.compiler.guards import PLAIN, CapturedNames, is_apart, key_of_leaves, key_of_modes
+from gradsmith.compiler.guards import PLAIN, CapturedNames, is_apart, key_of_leaves, key_of_modes, objects_among
 from gradsmith.compiler.options import Options
 from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
@@ -209,7 +209,8 @@ class Compiled:
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
         try:
-            traced.attributes = attributes.read(traced.trace.captured.values(), self.captured.looked_up())
+            looked_up = self.captured.looked_up(objects_among(leaves))
+            traced.attributes = attributes.read(traced.trace.captured.values(), looked_up)
             return self._planned(traced, key, leaves, spec)
         except BaseException:
             traced.trace.restore()
@@ -219,7 +220,7 @@ class Compiled:
 
     def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Traced, Attributes]:
         caller = Caller(_name_of(self.function), line_of_user)
-        attributes = Attributes(self.captured.objects(), caller)
+        attributes = Attributes([*self.captured.objects(), *objects_among(leaves)], caller)
 
         def function(*args: Any, **kwargs: Any) -> Any:
             found = self.function(*args, **kwargs)

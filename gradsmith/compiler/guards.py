@@ -45,6 +45,11 @@ def is_apart(leaves: list[Any]) -> bool:
     return all(part[-1] is None for part in key_of_leaves(tensors))
 
 
+def objects_among(leaves: list[Any]) -> list[Any]:
+    """Those arguments that a key has the identity of, and not what they hold: the `self` of a method, say."""
+    return [leaf for leaf in leaves if not isinstance(leaf, (Tensor, *PLAIN, np.ndarray, np.generic, np.dtype))]
+
+
 def key_of_value(value: Any) -> Any:
     """Equal for values that a program may take for the same."""
     if isinstance(value, float):
@@ -121,9 +126,12 @@ class CapturedNames:
                 found.append(cell.cell_contents)
         return [*found, *[self.variables.get(name) for name in self.names]]
 
-    def looked_up(self) -> set[str]:
-        """Names of attributes and items that the function may look up, itself or in methods of what it captures."""
-        objects = self.objects()
+    def looked_up(self, given: list[Any]) -> set[str]:
+        """Names of attributes and items that the function may look up, itself or in methods of what it captures.
+
+        `given` are objects that it has as arguments.
+        """
+        objects = [*self.objects(), *given]
         owners = [one for owner in objects for one in (owner.modules() if isinstance(owner, Module) else [owner])]
         members = _members({type(owner) for owner in owners})
         waiting = [one.__code__ for one in objects if isinstance(one, types.FunctionType)]
@@ -136,9 +144,12 @@ class CapturedNames:
             waiting += [code for name in new for code in members.get(name, ())]
         return found
 
-    def watched(self) -> tuple[list[Any], list[Any], list[Any]]:
-        """The same for `Entry`: cells and variables with what they hold, and what the modules among that hold."""
-        held = [self.owner]
+    def watched(self, given: list[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """The same for `Entry`: cells and variables with what they hold, and what the modules among that hold.
+
+        `given` are objects that the function has as arguments.
+        """
+        held = [self.owner, *given]
         cells, variables = [], []
         for cell in self.cells:
             try:

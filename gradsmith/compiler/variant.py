@@ -10,7 +10,7 @@ import numpy as np
 
 from gradsmith.autograd import Function, grad
 from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
-from gradsmith.compiler.guards import CapturedNames
+from gradsmith.compiler.guards import CapturedNames, objects_among
 from gradsmith.compiler.inspection import Cost, Profile, cost_of, drawing_of, profile_of
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps, written_owners
@@ -184,7 +184,7 @@ class Variant:
         """The short way to the program, for calls that record nothing."""
         if self.aliased or self.sharing or self.has_guards or (self.backward is not None and is_grad_enabled()):
             return None
-        cells, variables, snapshots = captured.watched()
+        cells, variables, snapshots = captured.watched(objects_among(leaves))
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
         results = [
             ("argument", result.argument)

@@ -445,3 +445,76 @@ def test_gradients_are_added_where_they_are() -> None:
         assert layer.weight.grad is held
     for one, other in zip(found[:CALLS], found[CALLS:]):
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
+
+
+class Counted:
+    """An object whose method is compiled: its programs are those of all instances."""
+
+    def __init__(self, scale: float, seed: int) -> None:
+        self.scale, self.weights, self.shifts = scale, numbers(3, seed=seed), [1.0, 2.0]
+        self.sum = gs.zeros(3, dtype=gs.float64)
+
+    @gs.compile
+    def scaled(self, x: Any) -> Any:
+        return x * self.weights * self.scale + self.shifts[0]
+
+    @gs.compile
+    def added(self, x: Any) -> Any:
+        self.sum = self.sum + x * self.scale
+        return self.sum * 2
+
+    def expected(self, x: Any) -> Any:
+        return x * self.weights * self.scale + self.shifts[0]
+
+
+def test_attributes_of_objects_that_are_arguments() -> None:
+    one, two, x = Counted(2.0, 1), Counted(3.0, 2), numbers(3)
+
+    def check() -> None:
+        for _ in range(2):
+            for each in (one, two):
+                np.testing.assert_array_equal(each.scaled(x).numpy(), each.expected(x).numpy())
+
+    check()
+    one.scale = 7.0
+    check()
+    two.weights = numbers(3, seed=3)
+    check()
+    one.shifts[0] = 5.0
+    check()
+    two.weights.mul_(2)
+    check()
+
+
+def test_states_of_an_object_that_is_an_argument() -> None:
+    one, x = Counted(2.0, 1), numbers(3)
+    expected = gs.zeros(3, dtype=gs.float64)
+    for number in range(6):
+        one.scale = 2.0 if number < 3 else 0.5
+        if number == 4:
+            one.sum = gs.ones(3, dtype=gs.float64)
+            expected = gs.ones(3, dtype=gs.float64)
+        expected = expected + x * one.scale
+        np.testing.assert_array_equal(one.added(x).numpy(), (expected * 2).numpy())
+        np.testing.assert_array_equal(one.sum.numpy(), expected.numpy())
+
+
+def test_modules_that_are_arguments_are_those_of_each_call() -> None:
+    layer, dropout, x = nn.Linear(3, 3).double(), nn.Dropout(0.5), gs.ones(2, 3, dtype=gs.float64)
+    called = gs.compile(lambda module, x: module(x))
+    for change in (
+        lambda: None,
+        lambda: layer.weight.data.mul_(2),
+        lambda: setattr(layer, "weight", nn.Parameter(gs.ones(3, 3, dtype=gs.float64))),
+        lambda: setattr(layer.bias, "data", gs.ones(3, dtype=gs.float64)),
+    ):
+        change()
+        for _ in range(2):
+            assert gs.equal(called(layer, x), layer(x))
+    called(dropout, x)
+    dropout.eval()
+    assert gs.equal(called(dropout, x), x)
+    dropout.train()
+    for p in (0.0, 1.0):
+        dropout.p = p
+        assert gs.equal(called(dropout, x), x * (1 - p))
