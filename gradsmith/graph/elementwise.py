@@ -24,22 +24,28 @@ FUNCTIONS = {
     "abs": "fabs", "acos": "acos", "acosh": "acosh", "asin": "asin", "asinh": "asinh", "atan": "atan", "atan2": "atan2",
     "atanh": "atanh", "ceil": "ceil", "copysign": "copysign", "cos": "cos", "cosh": "cosh", "erf": "erf",
     "erfc": "erfc",
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "floor": "floor", "fmax": "fmax", "fmin": "fmin", "hypot": "hypot",
+    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "floor": "floor", "fmax": "fmax", "fmin": "fmin", "fmod": "fmod",
+    "hypot": "hypot",
     "log": "log", "log10": "log10", "log1p": "log1p", "log2": "log2", "round": "rint", "sin": "sin", "sinh": "sinh",
     "sqrt": "sqrt", "tan": "tan", "tanh": "tanh", "trunc": "trunc",
 }  # fmt: skip
-BINARY = {"atan2", "copysign", "fmax", "fmin", "hypot"}
+BINARY = {"atan2", "copysign", "fmax", "fmin", "fmod", "hypot"}
 CHOICES = {
-    "maximum": "{0} > {1} || {0} != {0} ? {0} : {1}", "minimum": "{0} < {1} || {0} != {0} ? {0} : {1}",
-    "clamp_min": "{0} > {1} || {0} != {0} ? {0} : {1}", "clamp_max": "{0} < {1} || {0} != {0} ? {0} : {1}",
+    "maximum": "{0} > {1} || {0} != {0} ? {0} : {1}",
+    "minimum": "{0} < {1} || {0} != {0} ? {0} : {1}",
+    "clamp_min": "{0} > {1} || {0} != {0} ? {0} : {1}",
+    "clamp_max": "{0} < {1} || {0} != {0} ? {0} : {1}",
     "relu": "{0} < 0 ? 0 : {0}",
-}  # fmt: skip
+}
+SIGN = "({0} > 0) - ({0} < 0)"  # of no number 0, as in PyTorch
+SIGNS = {"sign": SIGN, "sgn": SIGN}  # fmt: skip
 COMPARISONS = {
     "eq": "{0} == {1}", "ne": "{0} != {1}", "lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}",
     "ge": "{0} >= {1}",
     "isnan": "{0} != {0}", "logical_not": "!{0}", "logical_and": "{0} && {1}", "logical_or": "{0} || {1}",
     "logical_xor": "!{0} != !{1}",
 }  # fmt: skip
+OF_FLOATS = {"isinf": "isinf({0}) != 0", "isfinite": "isfinite({0}) != 0"}
 BITWISE = {"bitwise_and": "{0} & {1}", "bitwise_or": "{0} | {1}", "bitwise_xor": "{0} ^ {1}"}
 # Overflow of signed integers is undefined in C.
 WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
@@ -50,7 +56,7 @@ NAMES_OF_LOOPS = {
 }  # fmt: skip
 OWN_FUNCTION = re.compile(r"\bgs_\w+(?=\()")
 SQUARE_ROOT, NO_CHANGE = 0.5, 1
-NAMES = {*ARITHMETIC, *FUNCTIONS, *CHOICES, *COMPARISONS, *BITWISE, "pow"}
+NAMES = {*ARITHMETIC, *FUNCTIONS, *CHOICES, *SIGNS, *COMPARISONS, *OF_FLOATS, *BITWISE, "pow"}
 
 
 def elementwise(view: StepView) -> list[str]:
@@ -63,7 +69,7 @@ def elementwise(view: StepView) -> list[str]:
 
 def _computed_in(view: StepView) -> np.dtype[Any]:
     """Comparisons compute in the type of what they compare, all else in that of the result."""
-    if view.name not in COMPARISONS:
+    if view.name not in COMPARISONS and view.name not in OF_FLOATS:
         return view.result.dtype
     dtypes = {view.array(slot).dtype for slot in view.slots}
     if len(dtypes) != 1:
@@ -85,9 +91,9 @@ def _expression(view: StepView, dtype: np.dtype[Any], values: list[str]) -> str:
 
 
 def _float_form(name: str, dtype: np.dtype[Any]) -> str:
-    form = ARITHMETIC.get(name) or CHOICES.get(name) or COMPARISONS.get(name)
-    if form is not None:
-        return form
+    for forms in (ARITHMETIC, CHOICES, SIGNS, COMPARISONS, OF_FLOATS):
+        if name in forms:
+            return forms[name]
     if name not in FUNCTIONS:
         raise NotExportable(f"it has no form for {dtype.name}")
     operands = "{0}, {1}" if name in BINARY else "{0}"
@@ -97,6 +103,10 @@ def _float_form(name: str, dtype: np.dtype[Any]) -> str:
 def _integer_form(name: str, dtype: np.dtype[Any]) -> str:
     if name in WRAPPING and dtype.kind in "iu":
         return f"(uint64_t){{0}} {WRAPPING[name]} (uint64_t){{1}}"
+    if name == "neg" and dtype.kind in "iu":
+        return "0 - (uint64_t){0}"
+    if name in SIGNS and dtype.kind == "i":
+        return SIGN
     form = COMPARISONS.get(name) or BITWISE.get(name) or (CHOICES.get(name) if dtype.kind in "iu" else None)
     if form is None:
         raise NotExportable(f"it has no form for {dtype.name}")
@@ -118,6 +128,24 @@ def _power(view: StepView, dtype: np.dtype[Any], values: list[str]) -> str:
         if exponent == SQUARE_ROOT:
             return f"sqrt{'f' if dtype.itemsize == 4 else ''}({values[0]})"
     return f"pow{'f' if dtype.itemsize == 4 else ''}({', '.join(values)})"
+
+
+def division(view: StepView) -> list[str]:
+    """floor_divide and remainder of floats, as in Python: what remains has the sign of the divisor."""
+    dtype = view.result.dtype
+    if dtype.kind != "f" or len(view.operands) != 2:
+        raise NotExportable(f"it has no form for {dtype.name}")
+    type_, f = c_type(dtype), "f" if dtype.itemsize == 4 else ""
+    a, b = (view.element(operand, dtype) for operand in view.operands)
+    lines = [f"const {type_} a = {a}, b = {b}, rest = fmod{f}(a, b);"]
+    lines.append("const int differ = rest != 0 && (rest < 0) != (b < 0);")
+    if view.name == "remainder":
+        text = f"differ ? rest + b : rest == 0 ? copysign{f}(0, b) : rest"
+    else:
+        lines.append(f"const {type_} exact = (a - rest) / b - ({type_})differ, whole = floor{f}(exact);")
+        lines.append(f"const {type_} nearest = exact - whole > ({type_})0.5 ? whole + 1 : whole;")
+        text = f"b == 0 ? a / b : exact == 0 ? copysign{f}(0, a / b) : nearest"
+    return nest(view.result.shape, [*lines, f"{view.target()} = {text};"])
 
 
 # ---- loops of the table

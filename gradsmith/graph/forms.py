@@ -14,6 +14,8 @@ FORMS: dict[str, Form] = {
     **dict.fromkeys(moves.COPIES, moves.copy),
     **dict.fromkeys(products.NAMES, products.product),
     **dict.fromkeys(elementwise.NAMES, elementwise.elementwise),
+    **dict.fromkeys(("floor_divide", "remainder"), elementwise.division),
+    **dict.fromkeys(("tril", "triu"), moves.triangle), "outer": products.outer,
     **dict.fromkeys(("sum", "sum_to", "mean"), reductions.total),
     **dict.fromkeys(("amax", "amin", "max", "min"), reductions.extreme),
     **dict.fromkeys(("argmax", "argmin"), reductions.place_of_extreme),
@@ -21,7 +23,8 @@ FORMS: dict[str, Form] = {
     **dict.fromkeys(("cat", "stack"), moves.join),
     **dict.fromkeys(("fill", "zero"), moves.fill),
     **dict.fromkeys(("all", "any"), reductions.truth), "flip": moves.flip,
-    "prod": reductions.product, "logsumexp": reductions.logsumexp, "softmax_backward": reductions.softmax_backward,
+    **dict.fromkeys(("softmax_backward", "log_softmax_backward"), reductions.softmax_backward),
+    "prod": reductions.product, "logsumexp": reductions.logsumexp,
     "cumsum": reductions.cumulative_sum, "where": elementwise.where, "masked_fill": elementwise.masked_fill,
     "basic_index_backward": moves.slice_backward, "geometry_scatter": moves.geometry_scatter,
 }  # fmt: skip

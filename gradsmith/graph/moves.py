@@ -82,6 +82,15 @@ def join(view: StepView) -> list[str]:
     return lines
 
 
+def triangle(view: StepView) -> list[str]:
+    """tril and triu: zeros above or below a diagonal."""
+    source, diagonal = view.source(0), view.operands[1] if len(view.operands) > 1 else 0
+    *_, row, column = indices_of(len(source.shape))
+    sign = "<=" if view.name == "tril" else ">="
+    text = f"{column} - {row} {sign} {diagonal} ? {view.element(view.operands[0], view.result.dtype)} : 0"
+    return nest(view.result.shape, [f"{view.target()} = {text};"])
+
+
 def slice_backward(view: StepView) -> list[str]:
     """Zeros, and the gradient where the slice was."""
     key = view.operands[2]

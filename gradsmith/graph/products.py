@@ -25,6 +25,16 @@ def product(view: StepView) -> list[str]:
     return nest(result.shape, [*lines, f"{view.target()} = sum;"])
 
 
+def outer(view: StepView) -> list[str]:
+    """Each element of the first with each of the second."""
+    first, second, result = view.source(0), view.source(1), view.result
+    if len(view.operands) != 2 or result.dtype.kind != "f" or {first.dtype, second.dtype} != {result.dtype}:
+        raise NotExportable("it has no form for these dtypes")
+    row, column = indices_of(2)
+    text = f"{first.at(view.pointer(first), (row,))} * {second.at(view.pointer(second), (column,))}"
+    return nest(result.shape, [f"{view.target()} = {text};"])
+
+
 def _element(view: StepView, operand: Operand, batch: tuple[str, ...], own: tuple[str, ...]) -> str:
     n = len(operand.shape) - len(own)
     return operand.at(view.pointer(operand), (*batch[len(batch) - n :], *own))

@@ -168,17 +168,18 @@ def logsumexp(view: StepView) -> list[str]:
 
 
 def softmax_backward(view: StepView) -> list[str]:
-    """(gradient - sum(gradient * result)) * result."""
+    """(gradient - sum(gradient * result)) * result; of its logarithm gradient - exp(result) * sum(gradient)."""
     grad, result = view.source(0), view.source(1)
     axis = _last_int(view) % max(len(grad.shape), 1)
     order = [*[one for one in range(len(grad.shape)) if one != axis], axis]
     names = dict(zip(order, indices_of(len(order))))
     indices = tuple(names[one] for one in range(len(order)))
     g, r = grad.at(view.pointer(grad), indices), result.at(view.pointer(result), indices)
-    type_, n = c_type(view.result.dtype), len(order) - 1
-    last = (grad.shape[axis],)
-    lines = [f"{type_} sum = 0;", *nest(last, [f"sum += {g} * {r};"], n)]
-    lines += nest(last, [f"{view.result.at('r0', indices)} = ({g} - sum) * {r};"], n)
+    type_, n, f = c_type(view.result.dtype), len(order) - 1, _suffix(view)
+    last, is_log = (grad.shape[axis],), view.name == "log_softmax_backward"
+    lines = [f"{type_} sum = 0;", *nest(last, [f"sum += {g if is_log else f'{g} * {r}'};"], n)]
+    text = f"{g} - exp{f}({r}) * sum" if is_log else f"({g} - sum) * {r}"
+    lines += nest(last, [f"{view.result.at('r0', indices)} = {text};"], n)
     return nest(tuple(grad.shape[one] for one in order[:-1]), lines)
 
 

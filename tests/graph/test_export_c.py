@@ -39,6 +39,42 @@ def test_arithmetic_has_the_same_bits(dtype: Any, tmp_path: Path) -> None:
     same_bits(f, [x, y], tmp_path)
 
 
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 0.7, -0.7, 7.0, -7.0, np.inf, -np.inf, np.nan, 1e-38, 1e30, -3.0000001)
+
+
+@compiles
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_quotients_remainders_and_signs_have_the_same_bits(dtype: Any, tmp_path: Path) -> None:
+    def f(a: Any, b: Any) -> Any:
+        divided = a % b, a // b, gs.fmod(a, b), a % 0.7, a // -0.3, 2.5 % b, 3 // b
+        return *divided, gs.sign(a), gs.sgn(b), gs.isinf(a), gs.isfinite(b)
+
+    special, some = np.array(SPECIAL, dtype), np.random.default_rng(0).standard_normal(500).astype(dtype)
+    a = np.concatenate([np.repeat(special, len(special)), some, some * 1000])
+    b = np.concatenate([np.tile(special, len(special)), some[::-1], some[::-1]])
+    with np.errstate(all="ignore"):
+        same_bits(f, [gs.tensor(a), gs.tensor(b)], tmp_path)
+
+
+@compiles
+def test_integers_change_their_sign(tmp_path: Path) -> None:
+    least = gs.tensor([np.iinfo(np.int64).min, -3, 0, 4])
+    same_bits(lambda x, y: (-x, gs.sign(x), -y), [least, gs.tensor([0, 1, 255], dtype=gs.uint8)], tmp_path)
+
+
+@compiles
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_triangles_outer_products_and_cross_entropy(dtype: Any, tmp_path: Path) -> None:
+    def f(x: Any, y: Any) -> Any:
+        parts = x.tril(), x.triu(1), x.T.tril(-1), x.T.triu(-2), gs.outer(y, x[0, ::2])
+        loss = gs.func.grad(lambda x: -(gs.nn.functional.log_softmax(x, 1)[:, 1] * x[:, 0]).sum())
+        return *parts, loss(x), loss(x.T)
+
+    x, y = numbers(4, 5, dtype=dtype), numbers(3, seed=1, dtype=dtype)
+    for found, wanted in zip(exported(f, [x, y], tmp_path), f(x, y)):
+        np.testing.assert_allclose(found, wanted.numpy(), rtol=3e-6 if dtype == np.float32 else 1e-13)
+
+
 @compiles
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
