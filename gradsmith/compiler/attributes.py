@@ -26,23 +26,13 @@ from gradsmith.utils import pytree
 _NO_OWNERS = (types.ModuleType, types.FunctionType, types.MethodType, type)
 _OF_MODULES = ("_parameters", "_modules", "_buffers")
 _MOST = 10_000  # what holds more is data
-_MOST_NUMBERS = 100  # the same of numbers without names
+_MOST_OWNERS = 1000  # objects that are looked into
+_MOST_NUMBERS = 100  # the same of numbers without names, and of what lies inside of others
 _MISSING = object()
 
 
-class _Table(NamedTuple):
-    """A dict or list with what it held."""
-
-    owner: Any
-    names: Any
-    before: dict[Any, Any]
-
-    def items(self) -> list[tuple[Any, Any]]:
-        return list(_items(self.names))
-
-
 class Read(NamedTuple):
-    """A tensor that a program reads, or a number or string that its function looked at, and where it was found."""
+    """A tensor that a program reads, or what else its function looked at, and where it was found."""
 
     names: Any
     name: Any
@@ -55,6 +45,18 @@ class Read(NamedTuple):
         return not isinstance(self.value, Tensor) and key_of_value(found) == key_of_value(self.value)
 
 
+class _Table(NamedTuple):
+    """A dict or list with what it held, and by which attributes and items it was found."""
+
+    owner: Any
+    names: Any
+    before: dict[Any, Any]
+    path: tuple[Read, ...]
+
+    def items(self) -> list[tuple[Any, Any]]:
+        return list(_items(self.names))
+
+
 class Attributes:
     """Those of the objects that a function captures.
 
@@ -64,11 +66,13 @@ class Attributes:
         Of modules, with the modules inside them, of lists and dicts, and of other objects their own attributes.
     caller : Caller
         Makes errors.
+    looked_up : set of str
+        Names of attributes and items by which the function may come to objects inside of others.
     """
 
-    def __init__(self, objects: Iterable[Any], caller: Caller) -> None:
-        self.caller = caller
-        self.tables = [_Table(owner, names, dict(_items(names))) for owner, names in _tables(objects)]
+    def __init__(self, objects: Iterable[Any], caller: Caller, looked_up: Set[str]) -> None:
+        self.caller, self.looked_up = caller, looked_up
+        self.tables = list(_tables(objects, looked_up))
 
     def write(self, found: Any) -> None:
         """Write tensors that have been put into attributes to those before; `found` is what the function gives."""
@@ -98,15 +102,25 @@ class Attributes:
                 for (old, _), value in zip(pairs, values):
                     old.copy_(value)
 
-    def read(self, captured: Iterable[Any], looked_up: Set[str]) -> list[Read]:
-        """Where those are that the program reads, and what its function may have looked at by one of these names."""
+    def read(self, captured: Iterable[Any]) -> list[Read]:
+        """Where those are that the program reads, and what its function may have looked at by one of the names."""
         known = set(map(id, captured))
-        return [
-            Read(table.names, name, value)
-            for table in self.tables
-            for name, value in table.before.items()
-            if (id(value) in known if isinstance(value, Tensor) else _is_looked_at(table, name, value, looked_up))
-        ]
+        found: dict[tuple[int, Any], Read] = {}
+        for table in self.tables:
+            reads = [
+                Read(table.names, name, value)
+                for name, value in table.before.items()
+                if (id(value) in known if isinstance(value, Tensor) else self._is_looked_at(table, name, value))
+            ]
+            path = [one for one in table.path if one.is_there()] if reads else []  # others the function has changed
+            found.update(((id(one.names), one.name), one) for one in (*path, *reads))
+        return list(found.values())
+
+    def _is_looked_at(self, table: _Table, name: Any, value: Any) -> bool:
+        if type(value) not in PLAIN or name == "training":  # which the key of a call has
+            return False
+        is_named = name in self.looked_up if isinstance(name, str) else len(table.before) <= _MOST_NUMBERS
+        return is_named and _item(table.names, name) is value
 
     def restore(self) -> None:
         """Put back what was there, after a trace that has failed."""
@@ -129,13 +143,6 @@ class Attributes:
                 raise self.caller.error(
                     "the function returns the memory of an attribute that it puts another tensor into: return a clone()"
                 )
-
-
-def _is_looked_at(table: _Table, name: Any, value: Any, looked_up: Set[str]) -> bool:
-    if type(value) not in PLAIN or name == "training":  # which the key of a call has
-        return False
-    is_named = name in looked_up if isinstance(name, str) else len(table.before) <= _MOST_NUMBERS
-    return is_named and _item(table.names, name) is value
 
 
 def _item(names: Any, name: Any) -> Any:
@@ -174,22 +181,79 @@ def _items(names: Any) -> Iterable[tuple[Any, Any]]:
     return names.items() if isinstance(names, dict) else enumerate(names)
 
 
-def _tables(objects: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Each dict or list that may hold tensors, and whose it is."""
+def _tables(objects: Iterable[Any], looked_up: Set[str]) -> Iterator[_Table]:
+    """Each dict or list that may hold tensors."""
     seen: set[int] = set()
-    for one in objects:
-        for owner in one.modules() if isinstance(one, Module) else [one]:
-            if id(owner) in seen or isinstance(owner, _NO_OWNERS):
+    owners = [owner for one in objects for owner in (one.modules() if isinstance(one, Module) else [one])]
+    waiting: list[tuple[Any, tuple[Read, ...]]] = [(owner, ()) for owner in reversed(owners)]
+    while waiting and len(seen) < _MOST_OWNERS:
+        owner, path = waiting.pop()
+        if id(owner) in seen or isinstance(owner, _NO_OWNERS):
+            continue
+        seen.add(id(owner))
+        for names, where in _names_of(owner, path):
+            if names is not owner and id(names) in seen:
                 continue
-            seen.add(id(owner))
-            if _is_looked_through(owner):
-                yield owner, owner
-            names = getattr(owner, "__dict__", None)
-            if not isinstance(names, dict) or isinstance(owner, Tensor):
+            seen.add(id(names))
+            yield _Table(owner, names, dict(_items(names)), where)
+            if names is owner or _is_of_user(owner):
+                waiting += [(one.value, (*where, one)) for one in _inner(names, looked_up)]
+
+
+def _names_of(owner: Any, path: tuple[Read, ...]) -> Iterator[tuple[Any, tuple[Read, ...]]]:
+    """Dicts and lists of an object, its own and those in its attributes, and by which way each is found."""
+    if _is_looked_through(owner):
+        yield owner, path
+    names = getattr(owner, "__dict__", None)
+    if not isinstance(names, dict) or isinstance(owner, Tensor):
+        return
+    yield names, path
+    for name, value in names.items():
+        if _is_looked_through(value) and name not in _OF_MODULES:
+            yield value, (*path, Read(names, name, value))
+    if isinstance(owner, Module):
+        yield owner._buffers, path
+
+
+def inner_objects(objects: Iterable[Any]) -> list[Any]:
+    """Objects that others hold in attributes and items, however deep."""
+    found: dict[int, Any] = {}
+    waiting = list(objects)
+    while waiting and len(found) < _MOST_OWNERS:
+        owner = waiting.pop()
+        for names in (owner if _is_looked_through(owner) else None, getattr(owner, "__dict__", None)):
+            if names is None or isinstance(owner, _NO_OWNERS) or not (names is owner or _is_of_user(owner)):
                 continue
-            yield owner, names
-            for name, value in names.items():
-                if _is_looked_through(value) and name not in _OF_MODULES:
-                    yield owner, value
-            if isinstance(owner, Module):
-                yield owner, owner._buffers
+            new = [one.value for one in _inner(names, None) if id(one.value) not in found]
+            found.update((id(one), one) for one in new)
+            waiting += new
+    return list(found.values())
+
+
+def _inner(names: Any, looked_up: Set[str] | None) -> list[Read]:
+    """What a dict or list holds that may hold numbers or tensors itself; what has a name by one of those looked up."""
+    if not _is_small(names):
+        return []
+    named = [
+        Read(names, name, value) for name, value in _items(names) if looked_up is None or _is_named(name, looked_up)
+    ]
+    return [one for one in named if _is_small(one.value) or _has_attributes(one.value)]
+
+
+def _is_small(value: Any) -> bool:
+    return _is_looked_through(value) and len(value) <= _MOST_NUMBERS
+
+
+def _is_named(name: Any, looked_up: Set[str]) -> bool:
+    return type(name) is not str or name in looked_up
+
+
+def _has_attributes(value: Any) -> bool:
+    if isinstance(value, (*_NO_OWNERS, Tensor, Module)) or not _is_of_user(value):
+        return False
+    return isinstance(getattr(value, "__dict__", None), dict)
+
+
+def _is_of_user(owner: Any) -> bool:
+    """Not an optimizer or a generator: what these hold is read in each run."""
+    return isinstance(owner, Module) or type(owner).__module__.partition(".")[0] not in ("gradsmith", "numpy")

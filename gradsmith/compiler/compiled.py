@@ -17,7 +17,7 @@ import numpy as np
 
 from gradsmith import collector
 from gradsmith.compiler.arguments import Arguments, unmarked
-from gradsmith.compiler.attributes import Attributes
+from gradsmith.compiler.attributes import Attributes, inner_objects
 from gradsmith.compiler.bodies import Planner
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
@@ -209,8 +209,7 @@ class Compiled:
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
         try:
-            looked_up = self.captured.looked_up(objects_among(leaves))
-            traced.attributes = attributes.read(traced.trace.captured.values(), looked_up)
+            traced.attributes = attributes.read(traced.trace.captured.values())
             return self._planned(traced, key, leaves, spec)
         except BaseException:
             traced.trace.restore()
@@ -220,7 +219,8 @@ class Compiled:
 
     def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Traced, Attributes]:
         caller = Caller(_name_of(self.function), line_of_user)
-        attributes = Attributes([*self.captured.objects(), *objects_among(leaves)], caller)
+        objects = [*self.captured.objects(), *objects_among(leaves)]
+        attributes = Attributes(objects, caller, self.captured.looked_up([*objects, *inner_objects(objects)]))
 
         def function(*args: Any, **kwargs: Any) -> Any:
             found = self.function(*args, **kwargs)

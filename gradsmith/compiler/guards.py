@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +18,11 @@ from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.snapshots import Snapshot
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, is_inference_mode_enabled
 
+# Methods that are called without being named.
+_WITHOUT_NAME = [f"__{name}__" for name in (
+    "call", "getitem", "len", "iter", "next", "contains", "bool", "enter", "exit", "neg", "add", "radd", "sub", "rsub",
+    "mul", "rmul", "truediv", "rtruediv", "pow", "matmul", "rmatmul", "lt", "le", "gt", "ge",
+)]  # fmt: skip
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -99,17 +106,20 @@ class CapturedNames:
     """The variables of a function that are not its own: those of functions around it, its module's, and its `self`."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.owner = getattr(function, "__self__", None)
-        inner = getattr(function, "__func__", function)
+        self.owners, inner = _behind(function)
         while hasattr(inner, "__wrapped__") and not isinstance(inner, types.FunctionType):
             inner = inner.__wrapped__
+        self.owners += [
+            *(getattr(inner, "__defaults__", None) or ()),
+            *(getattr(inner, "__kwdefaults__", None) or {}).values(),
+        ]
         self.code = code = getattr(inner, "__code__", None)
         self.cells = tuple(getattr(inner, "__closure__", None) or ())
         self.variables = getattr(inner, "__globals__", {})
         self.names = tuple(name for name in dict.fromkeys(_names(code)) if name in self.variables) if code else ()
 
     def key(self) -> tuple[Any, ...]:
-        found = [key_of_value(self.owner)]
+        found = list(map(key_of_value, self.owners))
         for cell in self.cells:
             try:
                 found.append(key_of_value(cell.cell_contents))
@@ -120,23 +130,22 @@ class CapturedNames:
 
     def objects(self) -> list[Any]:
         """What they hold."""
-        found = [self.owner]
+        found = list(self.owners)
         for cell in self.cells:
             with contextlib.suppress(ValueError):  # not set yet
                 found.append(cell.cell_contents)
         return [*found, *[self.variables.get(name) for name in self.names]]
 
-    def looked_up(self, given: list[Any]) -> set[str]:
-        """Names of attributes and items that the function may look up, itself or in methods of what it captures.
-
-        `given` are objects that it has as arguments.
-        """
-        objects = [*self.objects(), *given]
+    def looked_up(self, objects: list[Any]) -> set[str]:
+        """Names of attributes and items that the function may look up, itself or in methods of some objects."""
         owners = [one for owner in objects for one in (owner.modules() if isinstance(owner, Module) else [owner])]
-        members = _members({type(owner) for owner in owners})
+        classes = {type(owner) for owner in owners}
+        members = _members(classes)
         waiting = [one.__code__ for one in objects if isinstance(one, types.FunctionType)]
         waiting += [self.code] if self.code is not None else []
         waiting += members.get("forward", ())
+        unnamed = _members({one for one in classes if not one.__module__.startswith("gradsmith.")})
+        waiting += [code for name in _WITHOUT_NAME for code in unnamed.get(name, ())]
         found: set[str] = set()
         while waiting:
             new = set(_words(waiting.pop())) - found
@@ -149,7 +158,7 @@ class CapturedNames:
 
         `given` are objects that the function has as arguments.
         """
-        held = [self.owner, *given]
+        held = [*self.owners, *given]
         cells, variables = [], []
         for cell in self.cells:
             try:
@@ -161,6 +170,22 @@ class CapturedNames:
             variables.append((self.variables, name, self.variables.get(name)))
             held.append(self.variables.get(name))
         return cells, variables, [Snapshot(one) for one in held if isinstance(one, Module)]
+
+
+def _behind(function: Any) -> tuple[list[Any], Any]:
+    """The function that is called, and the objects that it is called with: `self`, and what a partial holds."""
+    owners = []
+    while isinstance(function, functools.partial):
+        owners += [*function.args, *function.keywords.values()]
+        function = function.func
+    call = inspect.getattr_static(type(function), "__call__", None)
+    if (
+        isinstance(call, types.FunctionType)
+        and not hasattr(function, "__wrapped__")
+        and not isinstance(function, Module)
+    ):
+        return [function, *owners], call
+    return [getattr(function, "__self__", None), *owners], getattr(function, "__func__", function)
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """What a function reads, writes and gives from outside of itself: in each call what eager does."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -518,3 +519,67 @@ def test_modules_that_are_arguments_are_those_of_each_call() -> None:
     for p in (0.0, 1.0):
         dropout.p = p
         assert gs.equal(called(dropout, x), x * (1 - p))
+
+
+class Settings:
+    def __init__(self, scale: float) -> None:
+        self.scale, self.weights, self.unrelated = scale, numbers(3), 0
+
+    def scaled(self, x: Any) -> Any:
+        return x * self.scale * self.weights
+
+
+class Configured:
+    """Objects and containers inside of others."""
+
+    def __init__(self) -> None:
+        self.settings, self.orders, self.table = Settings(2.0), [[1.0, 2.0]], {"inner": {"power": 2}}
+
+    def __call__(self, x: Any) -> Any:
+        return self.settings.scaled(x) ** self.table["inner"]["power"] + self.orders[0][1]
+
+
+def with_default(x: Any, factors: Any = [2.0]) -> Any:  # noqa: B006
+    return x * factors[0]
+
+
+def test_numbers_and_tensors_deep_inside_of_objects() -> None:
+    one, x, factors = Configured(), numbers(3, seed=1), [3.0]
+    functions = [
+        one,
+        one.__call__,
+        lambda x: one(x) * 2,
+        with_default,
+        functools.partial(with_default, factors=factors),
+    ]
+    compiled = [gs.compile(function) for function in functions]
+
+    def check() -> int:
+        for _ in range(2):
+            for found, function in zip(compiled, functions):
+                np.testing.assert_array_equal(found(x).numpy(), function(x).numpy())
+        return len(compiled[0].programs)
+
+    def change(number: int) -> None:
+        if number == 0:
+            one.settings.scale = 5.0
+        elif number == 1:
+            one.settings.weights = numbers(3, seed=2)
+        elif number == 2:
+            one.settings = Settings(3.0)
+        elif number == 3:
+            one.table["inner"]["power"] = 3
+        elif number == 4:
+            one.orders[0] = [1.0, 4.0]
+        else:
+            one.orders = [[2.0, 5.0]]
+        with_default.__defaults__[0][0] = float(number)  # type: ignore[index]
+        factors[0] = float(number)
+
+    count = check()
+    one.settings.unrelated = 5
+    assert check() == count
+    for number in range(6):
+        change(number)
+        assert check() > count
+        count = len(compiled[0].programs)
