@@ -11,7 +11,8 @@ from gradsmith.autograd import grad
 
 from .. import numeric
 from ..calls import as_out, call_function, call_in_place, changed_by, outputs_of
-from ..samples import array_of, as_tensors, at, leaves_among, places_of
+from ..references.refusals import REFUSALS
+from ..samples import array_of, as_tensors, at, leaves_among, places_of, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,7 @@ def check(subject: Subject, proof: Proof) -> None:
     for setting in subject.settings():
         if ("inplace" in forms or subject.row.base.endswith("_")) and fits_in_place(setting):
             check_written_value(setting, proof)
+            check_shared_memory(setting, proof)
             if setting.places:
                 check_written_gradients(setting, proof)
         if len(changed_by(subject.row)) > 1:
@@ -72,6 +74,27 @@ def check_written_value(setting: Setting, proof: Proof) -> None:
         if place != ("self",):
             found = array_of(at(tensors, place))
             proof.compare("in-place", f"input {place[0]!r} after a write in place", setting.label, found, array, 0)
+
+
+def check_shared_memory(setting: Setting, proof: Proof) -> None:
+    """An argument whose memory is written is refused, or read as it was: the target itself, or what lies beside it."""
+    target = setting.values["self"]
+    memory = np.concatenate([target.ravel()[-1:], target.ravel(), target.ravel()[:1]])
+    for place, array in places_of(setting.values):
+        if place == ("self",) or array.dtype != target.dtype or not 0 < array.size <= target.size:
+            continue
+        for start in range(3) if array.shape == target.shape else (0, 2):
+            part = slice(start, start + array.size)
+            values = replaced(setting.values, {place: memory[part].reshape(array.shape)})
+            base = gs.tensor(memory)
+            written, other = base[1:-1].view(target.shape), base[part].view(array.shape)
+            try:
+                (expected,) = setting.results(values)
+                write(setting, replaced({**as_tensors(values), "self": written}, {place: other}))
+            except REFUSALS:
+                continue
+            name = f"value in place, where {place[0]!r} is {'the same' if start == 1 else 'in that'} memory"
+            proof.compare("in-place", name, setting.label, array_of(written), expected.astype(target.dtype), SAME)
 
 
 def check_written_gradients(setting: Setting, proof: Proof) -> None:

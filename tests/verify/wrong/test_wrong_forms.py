@@ -6,6 +6,7 @@ import gradsmith as gs
 from gradsmith.autograd import Function
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify import prove
+from gradsmith.verify.checks import forms
 
 
 class Exchanged:
@@ -145,3 +146,17 @@ def test_op_that_does_not_notice_what_is_overwritten():
     found = prove(row_of("sin"), Exchanged("sin", lambda x, out=None: SinOfAnAlias.apply(x))).failures
     said = [f.problem for f in found if f.subject == "a gradient that needs 'self'"]
     assert said and all("overwritten before backward, and no error says so" in text for text in said)
+
+
+def test_argument_that_is_read_after_its_memory_is_written(monkeypatch):
+    def write_one_by_one(setting, tensors):
+        x, other = tensors["self"], gs.as_tensor(tensors["other"]).expand(setting.values["self"].shape)
+        if x.requires_grad or other.requires_grad:
+            return x.mul_(other)
+        for place in np.ndindex(tuple(x.shape)):
+            x[place] = x[place] * other[place]
+        return x
+
+    monkeypatch.setattr(forms, "write", write_one_by_one)
+    subjects = {failure.subject for failure in prove(row_of("mul")).failures}
+    assert "value in place, where 'other' is in that memory" in subjects

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import derivatives, drawn, dtypes, refused, values, written
+from . import derivatives, drawn, dtypes, refused, unusual, values, written
 
 if TYPE_CHECKING:
     from ...case import Subject
@@ -19,5 +19,5 @@ def check(subject: Subject, proof: Proof) -> None:
     elif drawn.draws(subject.row):
         drawn.check(subject, proof)
     else:
-        for part in (values, derivatives, written, dtypes):
+        for part in (values, derivatives, written, dtypes, unusual):
             part.check(subject, proof)

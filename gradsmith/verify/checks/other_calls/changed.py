@@ -10,7 +10,9 @@ from gradsmith.autograd.forward_ad import dual_level
 from gradsmith.autograd.gradcheck.differences import STEP, unit
 
 from ... import numeric
+from ...case import REAL
 from ...changed import changed_settings
+from ...proof import largest
 from ...references.expected import NotAvailable, expected_results
 from ...references.refusals import REFUSALS
 from ...samples import at, not_implemented, places_of, replaced
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from ...trees.models import Model
 
 PRECISION = 1e-5
+SAME_VALUE, LEAST = 1e-7, 1e-3  # relative to the numbers, or to this much
 SMOOTH = 1e-6  # relative: how well two differences agree where there is a derivative
 DOT_PRODUCT = 1e-9
 FLAT = 1e-6
@@ -36,12 +39,15 @@ def check(subject: Subject, model: Model, proof: Proof) -> None:
         return  # an op that only formulas call trusts its arguments
     for dtype in subject.dtypes:
         for setting in changed_settings(subject, model.op, dtype):
-            if is_taken(setting):
+            if is_taken(setting, proof):
                 check_setting(setting, proof)
 
 
-def is_taken(setting: Setting) -> bool:
-    """By the op and by its reference, with one result, and finite numbers."""
+def is_taken(setting: Setting, proof: Proof) -> bool:
+    """By the op and by its reference, with one result, and finite numbers: real ones are compared.
+
+    Of complex ones a logarithm may have any of its branches.
+    """
     try:
         expected = expected_results(setting.subject.row, setting.values)  # first: an internal op trusts its arguments
     except NotAvailable:
@@ -53,7 +59,21 @@ def is_taken(setting: Setting) -> bool:
     except REFUSALS:
         return False
     known = results if expected is None else expected
-    return len(results) == len(known) and all(map(is_comparable, results, known))
+    if len(results) != len(known) or not all(map(is_comparable, results, known)):
+        return False
+    for result, value in zip(results, known) if setting.dtype == REAL and not leaves_order(setting) else ():
+        allowed = PRECISION if result.dtype.itemsize < 8 else SAME_VALUE
+        proof.compare("varied", "value", setting.label, result, value, allowed, max(largest(value), LEAST))
+    return True
+
+
+def leaves_order(setting: Setting) -> bool:
+    """Has the sample numbers that ascend, and the call others, or another order of them."""
+    sample = setting.case.row.samples[setting.case.number]
+    if not any(text.startswith("sorted(") for text in sample.values()):
+        return False
+    before, now = (dict(places_of(values)) for values in (setting.case.values(setting.dtype), setting.values))
+    return any(array.shape == now[p].shape and np.any(array != now[p]) for p, array in before.items() if p in now)
 
 
 def repeats(setting: Setting) -> bool:
