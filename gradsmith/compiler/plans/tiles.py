@@ -76,7 +76,7 @@ class TileGroup:
         seen: set[Key] = set()
         for number in self.numbers:
             parts = self.found[number].parts
-            first = {}
+            first: dict[Key, Row] = {}
             for part in parts:
                 read = [(key, row) for row in _rows(part.operands) if (key := self.key(row)) is not None]
                 first.update((key, row) for key, row in read if key not in seen)
@@ -149,7 +149,7 @@ class _Writer:
     def _give_back(self, keys: Iterable[Key | None]) -> None:
         for key in keys:
             if key in self.rows:
-                self.scratch.give_back(*self.rows.pop(key))  # type: ignore[arg-type]
+                self.scratch.give_back(*self.rows.pop(key))
 
     def _operand(self, operand: Row | Array) -> int:
         if not isinstance(operand, Row):
