@@ -22,7 +22,7 @@ import numpy as np
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.device import device as Device
-from gradsmith.runtime.tensors.factories.creation import empty, from_numpy
+from gradsmith.runtime.tensors.factories.creation import empty, over_array
 from gradsmith.serialization.arrays import DTYPES
 from gradsmith.serialization.errors import CorruptFileError, NotOfTreeError
 from gradsmith.serialization.shared_memory import Place, joined, part_of
@@ -272,7 +272,7 @@ class Decoder:
         name, requires_grad, is_parameter = node["tensor"], bool(node.get("requires_grad")), bool(node.get("parameter"))
         key = (repr(name), requires_grad, is_parameter)
         if key not in self._tensors:
-            tensor = from_numpy(self._array(name))
+            tensor = over_array(self._array(name))
             self._tensors[key] = finished(tensor, self._device, requires_grad, is_parameter)
         return self._tensors[key]
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import gradsmith as gs
 from gradsmith.autograd import grad
 from gradsmith.autograd.forward_ad import dual_level
+from gradsmith.runtime.tensors.factories.creation import over_array
 
 from ...samples import array_of, as_tensors, leaves_among
 from ..other_calls.layouts import LAYOUTS
@@ -55,10 +55,10 @@ def check_tangents(setting: Setting, factor: float, proof: Proof) -> None:
 def check_layouts(setting: Setting, weights: list[Array], gradients: list[Array], proof: Proof) -> None:
     """Gradients of results arrive in any layout, expanded ones from every sum."""
     for layout, change in LAYOUTS.items():
-        found = gradients_for(setting, [gs.from_numpy(np.asarray(change(w))) for w in weights])
+        found = gradients_for(setting, [over_array(np.asarray(change(w))) for w in weights])
         compare_layout(setting, layout, gradients, found, proof)
     ones = [np.ones_like(w) for w in weights]
-    expanded = [gs.from_numpy(np.broadcast_to(np.ones((), w.dtype), w.shape)) for w in weights]
+    expanded = [over_array(np.broadcast_to(np.ones((), w.dtype), w.shape)) for w in weights]
     compare_layout(setting, "expanded", setting.gradients(ones), gradients_for(setting, expanded), proof)
 
 

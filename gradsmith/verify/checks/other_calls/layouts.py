@@ -8,6 +8,7 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.autograd import grad
+from gradsmith.runtime.tensors.factories.creation import over_array
 
 from ...numeric import weights_like
 from ...references.refusals import REFUSALS
@@ -78,7 +79,7 @@ def compare(setting: Setting, tensors: Values, expected: list[Array], layout: st
 
 def relaid(values: Values, change: Callable[[Array], Array]) -> Values:
     """The call's values as tensors over memory of another layout."""
-    return replaced(values, {place: gs.from_numpy(np.asarray(change(array))) for place, array in places_of(values)})
+    return replaced(values, {place: over_array(np.asarray(change(array))) for place, array in places_of(values)})
 
 
 def results_and_gradients(setting: Setting, tensors: Values) -> list[Array]:
