@@ -11487,6 +11487,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4)", "shifts": "2"},
             {"self": "real(3, 4)", "shifts": "1", "dims": "0"},
             {"self": "real(2, 3, 4)", "shifts": "(-1, 2)", "dims": "(0, -1)"},
+            {"self": "real(3, 4)", "shifts": "2", "dims": "()"},
         ),
         operators=(),
         aliases=(),
@@ -11497,7 +11498,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Copy in which elements are moved along dimensions, those from the end to the front.",
-        reference="np.roll(self, shifts, axes(dims))",
+        reference="np.roll(self, shifts, None if dims is None or dims == () else axes(dims))",
         batching="parts",
     ),
     OpRow(

@@ -321,3 +321,11 @@ def test_dtype_and_that_of_out_have_to_agree(op):
         op(x, 0, dtype=gs.float64, out=gs.empty(shape))
     out = gs.empty(shape, dtype=gs.float64)
     assert op(x, 0, dtype=gs.float64, out=out) is out
+
+
+def test_norms_in_complex_numbers_have_real_out():
+    x = gs.tensor([3.0 + 4.0j])
+    out = gs.empty((), dtype=gs.float64)
+    assert gs.linalg.vector_norm(x, dtype=gs.complex128, out=out).item() == 5.0
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float64, but got float32 instead"):
+        gs.linalg.vector_norm(x, dtype=gs.complex128, out=gs.empty(()))
