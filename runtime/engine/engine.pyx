@@ -120,8 +120,10 @@ cdef int run(GraphTask task, list grads, bint create_graph) except -1:
     finally:
         abandon(task)
         swap_current_task(outer)
-        settle_modes(task)
-        swap_grad_mode(previous)
+        try:
+            settle_modes(task)
+        finally:
+            swap_grad_mode(previous)
     return 0
 
 

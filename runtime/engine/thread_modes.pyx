@@ -6,10 +6,10 @@ with the node: neither the nodes after it nor what follows the run find anything
 from gradsmith.runtime.graph.saved_variable cimport PACKS, REFUSES_HOOKS, save_mode, set_save_mode
 from gradsmith.runtime.switches.grad_mode cimport inference_mode_enabled, swap_grad_mode
 
-from gradsmith.runtime.history.saved_hooks import default_hooks, put_default_hooks
+from gradsmith.runtime.history.saved_hooks import noted_hooks, restore_hooks
 from gradsmith.runtime.switches.grad_mode import put_inference_mode
 
-NO_HOOKS = ([], None)
+cdef tuple NO_HOOKS = ((), None)
 
 
 cdef int note_modes(GraphTask task, bint create_graph) except -1:
@@ -17,7 +17,7 @@ cdef int note_modes(GraphTask task, bint create_graph) except -1:
     task.inference = inference_mode_enabled()
     task.save_mode = save_mode()
     if task.save_mode & (PACKS | REFUSES_HOOKS):
-        task.default_hooks = default_hooks()
+        task.default_hooks = noted_hooks()
     return 0
 
 
@@ -26,6 +26,7 @@ cdef int settle_modes(GraphTask task) except -1:
     if inference_mode_enabled() != task.inference:
         put_inference_mode(task.inference)
     if save_mode() != task.save_mode or task.default_hooks is not None:
-        put_default_hooks(NO_HOOKS if task.default_hooks is None else task.default_hooks)
+        pairs, refusal = NO_HOOKS if task.default_hooks is None else task.default_hooks
+        restore_hooks(pairs, refusal)
         set_save_mode(task.save_mode)
     return 0

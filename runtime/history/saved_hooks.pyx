@@ -114,6 +114,29 @@ def put_default_hooks(hooks):
 register_switch(default_hooks, put_default_hooks)
 
 
+def noted_hooks():
+    """What `restore_hooks` needs."""
+    return tuple(_stack.pairs), _stack.refusal
+
+
+def restore_hooks(tuple pairs, refusal):
+    """Set in this thread what was noted. Without memory too, unless pairs were taken away in between."""
+    cdef list now = _stack.pairs
+    if not are_same(now, pairs):
+        now[:] = pairs
+    _stack.refusal = refusal
+
+
+cdef bint are_same(list now, tuple pairs) except -1:
+    cdef Py_ssize_t i
+    if len(now) != len(pairs):
+        return False
+    for i in range(len(now)):
+        if now[i] is not pairs[i]:
+            return False
+    return True
+
+
 cdef int check_pair(object pack, object unpack) except -1:
     for name, hook in (("pack_hook", pack), ("unpack_hook", unpack)):
         if not callable(hook):

@@ -86,6 +86,7 @@ CALLS = {
         ["v.unsafe_split_with_sizes([4, 0])"],
     ),
     "trace": ({"gs.trace(v)": "a matrix", "gs.trace(stack)": "a matrix"}, ["gs.trace(x)"]),
+    "vander": ({"gs.vander(x)": "one-dimensional"}, ["gs.vander(v)"]),
     "linalg_vander": (
         {
             "linalg.vander(scalar)": "or N be given",
