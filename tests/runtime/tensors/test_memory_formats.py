@@ -65,7 +65,7 @@ def test_what_is_refused():
     with pytest.raises(RuntimeError, match="required rank 4 tensor to use channels_last format"):
         x.contiguous(memory_format=gs.channels_last)
     with pytest.raises(RuntimeError, match="required rank 5"):
-        x.is_contiguous(memory_format=gs.channels_last_3d)
+        x.contiguous(memory_format=gs.channels_last_3d)
     with pytest.raises(RuntimeError, match="preserve memory format is unsupported by the contiguous operator"):
         x.mT.contiguous(memory_format=gs.preserve_format)
     for wrong in ("channels_first", 1):
