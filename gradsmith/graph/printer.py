@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,9 @@ def source_text(model: Model, name: str, origin: str) -> str:
         model.statements[first : first + MOST_STATEMENTS] for first in range(0, len(model.statements), MOST_STATEMENTS)
     ]
     functions = [_part(part, number, model) for number, part in enumerate(parts)]
-    body = "\n".join([*map(_constant, model.constants), *functions, _entry(model, name, len(parts))])
+    code = "\n".join([*functions, _entry(model, name, len(parts))])
+    read = set(re.findall(r"\bconstant_\d+\b", code))  # that of a loop without elements is not
+    body = "\n".join([*(_constant(one) for one in model.constants if one[0].name in read), code])
     return "\n".join([_head(name, origin), *_helpers(body), body])
 
 
