@@ -20887,7 +20887,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Product of the norms of a matrix and its inverse, infinite where there is no inverse.",
-        reference="np.nan_to_num(np.multiply(norm, norm_of_inverse), nan=np.inf)",
+        reference="np.where(np.isnan(norm) | (np.isnan(norm * norm_of_inverse) == 0), np.multiply(norm, norm_of_inverse), np.inf)",
         batching="parts",
     ),
     OpRow(
