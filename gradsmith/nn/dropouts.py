@@ -87,8 +87,8 @@ def dropout2d(
 ) -> Tensor:
     """Zeros instead of random channels of images; see `dropout`.
 
-    What has three dimensions is taken for signals, with a warning. Rows of numbers are taken too, as in PyTorch, with a
-    warning: each number is a channel.
+    A tensor of three dimensions is a batch of signals, as in PyTorch, and gives a warning. So does one of two, in which
+    each number is a channel.
     """
     _expect_input("dropout2d", input, p, training)
     _warn_of_dimensions("dropout2d", input, (3, 4))

@@ -1,7 +1,7 @@
-"""What a thread has switched on or off when it starts a run, and has again after each call of the user's code.
+"""Saves the modes of a thread when it starts a run, and restores them after each call of the user's code.
 
-A hook, or a backward written in Python, may leave a mode switched otherwise, or a block entered. As in PyTorch that ends
-with the node: neither the nodes after it nor what follows the run find anything changed.
+A hook, or a backward written in Python, may switch a mode or enter a block and not undo it. As in PyTorch, the effect ends
+with the node: the nodes after it, and the code after the run, see the modes as they were.
 """
 from gradsmith.runtime.graph.saved_variable cimport PACKS, REFUSES_HOOKS, save_mode, set_save_mode
 from gradsmith.runtime.switches.grad_mode cimport inference_mode_enabled, swap_grad_mode

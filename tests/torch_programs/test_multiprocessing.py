@@ -104,10 +104,15 @@ def test_the_descriptor_of_memory_is_closed_with_it():
     import os
 
     def descriptors():
-        return len(os.listdir("/proc/self/fd"))
+        return sum(is_open(number) for number in range(1024))
 
-    if not os.path.isdir("/proc/self/fd"):
-        pytest.skip("needs a list of descriptors")
+    def is_open(number):
+        try:
+            os.fstat(number)
+        except OSError:
+            return False
+        return True
+
     before = descriptors()
     x = gs.ones(3).share_memory_()
     view = x[1:].detach()

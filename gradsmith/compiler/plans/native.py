@@ -119,7 +119,7 @@ class Natives:
         return None if kind is None else Native(kind, slot, [source])
 
     def of_row(self, step: Step, n: int, moving: Sequence[bool], dtype: np.dtype[Any]) -> Kind | None:
-        """What a loop is on a row of `n` elements side by side; its operands are such rows, or single elements."""
+        """The kind of a loop over a row of `n` adjacent elements, whose operands are such rows or single elements."""
         loop = loop_of(step)
         key = ("row", n, tuple(moving), dtype, *_sign(step.name, loop))
         if key not in self._kinds:
@@ -419,7 +419,7 @@ def _of_sum(step: Step, arrays: list[Array], result: Array) -> Kind | None:
 def sizes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, int, int] | None:
     """Of the three dimensions of a sum over the middle one, of a tensor as it lies in memory.
 
-    What is summed has to lie next to each other there, since its elements are taken in that order.
+    The summed dimensions have to be adjacent in memory, since elements are added in the order in which they lie.
     """
     if source.dtype != result.dtype or 0 in source.shape:
         return None

@@ -36,15 +36,7 @@ def causal_upper_left(*size: int) -> Tensor:
 def causal_lower_right(*size: int) -> Tensor:
     """The mask that lets the last query see all keys, the one before all but the last, and so on.
 
-    Parameters
-    ----------
-    *size : int
-        The numbers of queries and keys.
-
-    Returns
-    -------
-    Tensor
-        Of bools, for ``attn_mask`` of `nn.functional.scaled_dot_product_attention`. PyTorch's is of a class of its own.
+    Arguments and result are those of `causal_upper_left`.
     """
     return _triangle("causal_lower_right", size, 1)
 

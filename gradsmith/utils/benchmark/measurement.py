@@ -37,7 +37,7 @@ class Measurement:
     stmt, setup : str
         What was measured, and what ran before.
     label, sub_label, description, env : str, optional
-        What it is called in tables: the table, the row, the column, and what distinguishes several rows of one name.
+        Names for tables: of the table, the row and the column, and a note that tells rows of one name apart.
     num_threads : int
         How many threads there were for it.
     """

@@ -28,7 +28,7 @@ class Timer:
     globals : dict, optional
         The names that the statement uses; ``torch`` is gradsmith without it.
     label, sub_label, description, env : str, optional
-        What it is called in tables, see `Measurement`.
+        Names for tables; see `Measurement`.
     num_threads : int, default 1
         How many threads gradsmith may use meanwhile.
 
