@@ -8,6 +8,7 @@ so the types of the leaves are looked at first and the dtype is told to NumPy.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Set
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -39,24 +40,24 @@ def array_of_data(data: Any, dtype: np.dtype[Any] | None, op: str) -> np.ndarray
     existing = existing_array(data)
     if existing is not None:
         return np.array(existing, dtype=dtype)
-    data = _in_lists(data, 0)
     # Looked at even when a dtype is given: NumPy would make numbers of text.
-    dtypes = _dtypes_of_leaves(data, op, depth=0)
+    dtypes = None
+    with contextlib.suppress(RuntimeError):  # for a leaf that is no number, but perhaps like a list
+        dtypes = _dtypes_of_leaves(data, op, depth=0)
+    if dtypes is None:
+        data = _in_lists(data, 0)
+        dtypes = _dtypes_of_leaves(data, op, depth=0)
     return _convert(data, dtype or _promoted(dtypes), op)
 
 
 def _in_lists(data: Any, depth: int) -> Any:
     """The data, with a list for each object that is only like one: it has a length and items by number."""
     if isinstance(data, _NESTED):
-        if depth < _DEEPEST and any(type(item) not in _NUMBERS and _is_like_list(item) for item in data):
-            return [_in_lists(item, depth + 1) for item in data]
-        return data
+        return [_in_lists(item, depth + 1) for item in data] if depth < _DEEPEST else data
     return [_in_lists(data[i], depth + 1) for i in range(len(data))] if _is_like_list(data) else data
 
 
 def _is_like_list(data: Any) -> bool:
-    if isinstance(data, _NESTED):
-        return True
     kind = type(data)
     if not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")):
         return False
