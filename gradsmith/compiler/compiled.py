@@ -17,15 +17,17 @@ import numpy as np
 
 from gradsmith import collector
 from gradsmith.compiler.arguments import Arguments, unmarked
-from gradsmith.compiler.attributes import Attributes, inner_objects
 from gradsmith.compiler.bodies import Planner
+from gradsmith.compiler.captured.names import CapturedNames
+from gradsmith.compiler.captured.reach import Reach
+from gradsmith.compiler.captured.values import CapturedValues
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
-from gradsmith.compiler.guards import PLAIN, CapturedNames, is_apart, key_of_leaves, key_of_modes, objects_among
+from gradsmith.compiler.guards import PLAIN, is_apart, key_of_leaves, key_of_modes, objects_among
 from gradsmith.compiler.options import Options
 from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
-from gradsmith.compiler.varying import ADVICE, ADVICE_FOR_ATTRIBUTES, what_varies
+from gradsmith.compiler.varying import ADVICE, what_moved, what_varies
 from gradsmith.func.arrays import array_of, giving_tensors, with_arrays
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import innermost, is_tracing
@@ -200,7 +202,7 @@ class Compiled:
 
     def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         try:
-            traced, attributes = self._trace(leaves, spec)
+            traced, values = self._trace(leaves, spec)
         except TraceError as error:
             if self.options.on_escape != "eager":
                 raise
@@ -209,7 +211,7 @@ class Compiled:
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
         try:
-            traced.attributes = attributes.read(traced.trace.captured.values())
+            traced.reads = values.reads([*traced.trace.captured.values(), *traced.trace.constants.values()])
             return self._planned(traced, key, leaves, spec)
         except BaseException:
             traced.trace.restore()
@@ -217,21 +219,20 @@ class Compiled:
         finally:
             traced.trace.release()
 
-    def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Traced, Attributes]:
+    def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Traced, CapturedValues]:
         caller = Caller(_name_of(self.function), line_of_user)
-        objects = [*self.captured.objects(), *objects_among(leaves)]
-        attributes = Attributes(objects, caller, self.captured.looked_up([*objects, *inner_objects(objects)]))
+        values = CapturedValues(Reach([*self.captured.roots(), *objects_among(leaves)]), caller)
 
         def function(*args: Any, **kwargs: Any) -> Any:
             found = self.function(*args, **kwargs)
-            attributes.write(found)
+            values.write(found)
             return found
 
         guards = self.options.on_escape == "guard"
         try:
-            return trace_call(function, caller, leaves, spec, guards, Planner()), attributes
+            return trace_call(function, caller, leaves, spec, guards, Planner()), values
         except BaseException:
-            attributes.restore()
+            values.restore()
             raise
 
     def _planned(self, traced: Traced, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
@@ -269,10 +270,7 @@ class Compiled:
     def _warn_of_variants(self, key: Any) -> None:
         moved = [read for variant in self.variants.get(key, ()) for read in variant.moved()]
         if moved:
-            names = ", ".join(sorted({str(read.name) for read in moved}))
-            is_tensor = any(isinstance(read.value, Tensor) for read in moved)
-            varies = f"the {'tensor' if is_tensor else 'value'} in attribute or item {names}"
-            advice = ADVICE_FOR_ATTRIBUTES if is_tensor else ADVICE
+            varies, advice = what_moved(moved)
         else:
             varies, advice = what_varies(self.function, list(self.variants), key), ADVICE
         warnings.warn(

@@ -100,8 +100,8 @@ class Traced:
         Inputs that the results have gradients for, and the slots of these.
     cotangents : list of int
         Slots of the gradients that come in, one for each result that requires grad.
-    attributes : list of Read
-        Where captured tensors were found that are attributes.
+    reads : list of Read and Snapshot
+        What the function has looked at besides its arguments.
     """
 
     trace: Trace
@@ -115,7 +115,7 @@ class Traced:
     wanted: list[tuple[Source, int | None]] = field(default_factory=list)
     cotangents: list[int] = field(default_factory=list)
     is_recorded: bool = False
-    attributes: list[Any] = field(default_factory=list)
+    reads: list[Any] = field(default_factory=list)
 
 
 def at_hand_for_backward(traced: Traced, memory: Memory) -> set[int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradsmith.autograd import Function, grad
 from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
-from gradsmith.compiler.guards import CapturedNames, objects_among
+from gradsmith.compiler.captured.names import CapturedNames
 from gradsmith.compiler.inspection import Cost, Profile, cost_of, drawing_of, profile_of
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps, written_owners
@@ -50,7 +50,7 @@ class Variant:
         self.aliased = [(numbers[slot], tensor) for slot, tensor in traced.trace.aliased.items()]
         self.captured = [source.tensor for source in traced.sources if source.kind == "captured"]
         self.layouts = [_layout_of(tensor) for tensor in self.captured]
-        self.attributes = traced.attributes
+        self.reads = traced.reads
         self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
         backward = self._backward_steps(traced, kept_memory)
         forward = self._forward_steps(traced, backward)
@@ -168,7 +168,7 @@ class Variant:
 
     def moved(self) -> Iterator[Any]:
         """Attributes and items that hold something else than what the program was made with."""
-        return (read for read in self.attributes if not read.is_there())
+        return (read for read in self.reads if not read.is_there())
 
     def sharing_of(self, leaves: list[Any]) -> list[tuple[int, int]]:
         """Pairs of an argument and a captured tensor that may share memory."""
@@ -184,7 +184,6 @@ class Variant:
         """The short way to the program, for calls that record nothing."""
         if self.aliased or self.sharing or self.has_guards or (self.backward is not None and is_grad_enabled()):
             return None
-        cells, variables, snapshots = captured.watched(objects_among(leaves))
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
         results = [
             ("argument", result.argument)
@@ -205,9 +204,7 @@ class Variant:
             sources,
             results,
             make,
-            cells,
-            [*variables, *self.attributes],
-            snapshots,
+            [*captured.reads(), *self.reads],
             had,
             gradients,
             self.writes,

@@ -7,10 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from gradsmith.compiler.guards import Same
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.programs.reads import CONTENTS, LENGTH, Read
+from gradsmith.runtime.programs.snapshots import Snapshot
 
 PARTS = ("structure of the arguments", "", "modes of the thread", "captured variables")
 ADVICE = "A Python number that changes from call to call is better a 0-d tensor"
+ADVICE_FOR_MODULES = "Write to its parameters in place, and hand over flags as arguments"
 ADVICE_FOR_ATTRIBUTES = "Hand it over as an argument, or write to the tensor that is there, with copy_()"
+
+_WORDS = {id(LENGTH): "length", id(CONTENTS): "contents", id(None): "(a variable of a function around it)"}
 
 
 def what_varies(function: Callable[..., Any], known: Sequence[Any], key: Any) -> str:
@@ -18,6 +24,17 @@ def what_varies(function: Callable[..., Any], known: Sequence[Any], key: Any) ->
     found = [name for name, part, *others in zip(PARTS, key, *known) if name and any(part != one for one in others)]
     alike = [one for one in known if one[0] == key[0]]
     return "; ".join([*_arguments(function, alike, key), *found])
+
+
+def what_moved(reads: Sequence[Read | Snapshot]) -> tuple[str, str]:
+    """What else differs of all that the function looks at, and what to do about it."""
+    moved = [read for read in reads if isinstance(read, Read)]
+    if not moved:
+        return "the parameters, hooks or the training flag of a module", ADVICE_FOR_MODULES
+    names = sorted({_WORDS.get(id(read.name), str(read.name)) for read in moved})
+    is_tensor = any(isinstance(read.value, Tensor) for read in moved)
+    found = f"the {'tensor' if is_tensor else 'value'} in attribute or item {', '.join(names)}"
+    return found, ADVICE_FOR_ATTRIBUTES if is_tensor else ADVICE
 
 
 def _arguments(function: Callable[..., Any], known: Sequence[Any], key: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradsmith.runtime.programs.program import Program
+from gradsmith.runtime.programs.reads import Read
 from gradsmith.runtime.programs.snapshots import Snapshot
 
 NO_MATCH: object
@@ -20,9 +21,7 @@ class Entry:
         sources: list[Any],
         results: list[tuple[str, Any]],
         make: Callable[[list[Any]], Any] | None,
-        cells: list[tuple[Any, Any]],
-        variables: list[tuple[dict[str, Any], str, Any]],
-        snapshots: list[Snapshot],
+        reads: list[Read | Snapshot],
         had: list[tuple[Any, Any]],
         gradients: list[tuple[Any, int | None]],
         writes: bool,

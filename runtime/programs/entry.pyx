@@ -15,14 +15,11 @@ from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
 from gradsmith.runtime.graph.tangent cimport open_levels
 from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, meta_of
 from gradsmith.runtime.programs.program cimport Program
+from gradsmith.runtime.programs.reads cimport Read
 from gradsmith.runtime.programs.snapshots cimport Snapshot
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    PyObject *PyCell_GET(object cell) noexcept
-    PyObject *PyDict_GetItem(object d, object key) noexcept
 
 cdef enum:
     FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_WRITEABLE | cnp.NPY_ARRAY_ALIGNED
@@ -67,10 +64,8 @@ cdef class Entry:
         Of each leaf of the results: ("slot", place among the outputs), ("argument", number) or ("value", object).
     make : callable or None
         Makes the result of a list of these; None where there is only one, which is the result.
-    cells, variables : list
-        Pairs of a cell and its contents, and triples of a dict or list, a key or place and its value: as they were.
-    snapshots : list of Snapshot
-        Of the modules among these.
+    reads : list of Read and Snapshot
+        What else has to be as it was.
     had : list
         Pairs of a leaf (an argument's number or a tensor) and its `.grad`, which has to be laid out as it is now, or None.
     gradients : list
@@ -84,7 +79,7 @@ cdef class Entry:
     cdef Py_ssize_t n_leaves, n_known   # arguments, and these with what is captured
     cdef tuple captured
     cdef Program program
-    cdef list sources, results, cells, variables, snapshots, had, gradients
+    cdef list sources, results, reads, snapshots, had, gradients
     cdef Leaf *had_leaves
     cdef tuple had_kept
     cdef bint writes
@@ -95,8 +90,7 @@ cdef class Entry:
 
     def __init__(
         self, leaves not None, captured not None, Program program not None, list sources not None, list results not None, make,
-        list cells not None, list variables not None, list snapshots not None, list had not None, list gradients not None,
-        bint writes
+        list reads not None, list had not None, list gradients not None, bint writes
     ):
         cdef Py_ssize_t i
         self.had, self.gradients, self.writes = [leaf for leaf, _ in had], gradients, writes
@@ -108,7 +102,8 @@ cdef class Entry:
         self.kept = tuple([kept_of(leaf) for leaf in (*leaves, *captured)])
         self.n_leaves, self.n_known = len(leaves), len(self.kept)
         self.program, self.sources, self.results, self.make = program, sources, results, make
-        self.cells, self.variables, self.snapshots = cells, variables, snapshots
+        self.reads = [one for one in reads if isinstance(one, Read)]
+        self.snapshots = [one for one in reads if isinstance(one, Snapshot)]
         self.records, self.infers, self.dtype = grad_enabled(), inference_mode_enabled(), default_type()
         self.leaves = new_leaves(self.n_known)
         for i, leaf in enumerate((*leaves, *captured)):
@@ -173,33 +168,13 @@ cdef class Entry:
         return False
 
     cdef bint is_as_captured(self) except -1:
-        for cell, value in self.cells:
-            if PyCell_GET(cell) != <PyObject *>value:
+        for read in self.reads:
+            if not (<Read>read).is_there():
                 return False
-        cdef PyObject *found
-        for variables, name, value in self.variables:
-            if type(variables) is list:
-                if len(<list>variables) <= name or not is_as_it_was(<PyObject *>(<list>variables)[name], value):
-                    return False
-            else:
-                found = PyDict_GetItem(variables, name)
-                if not is_as_it_was(found, value):
-                    return False
         for snapshot in self.snapshots:
-            if not (<Snapshot>snapshot).is_same():
+            if not (<Snapshot>snapshot).is_there():
                 return False
         return True
-
-
-cdef bint is_as_it_was(PyObject *found, object value) except -1:
-    """The same object, or an equal number or string; zeros of floats have signs."""
-    if found == <PyObject *>value:
-        return True
-    if found == NULL or type(<object>found) is not type(value):
-        return False
-    if type(value) is float:
-        return value != 0.0 and <object>found == value
-    return type(value) in (int, bool, str) and <object>found == value
 
 
 cdef Leaf *new_leaves(Py_ssize_t count) except NULL:

@@ -3,4 +3,4 @@ cdef class Snapshot:
     cdef list held                  # pairs of a dict, and its values
 
     cdef int add(self, object module) except -1
-    cdef bint is_same(self) except -1
+    cpdef bint is_there(self) except -1

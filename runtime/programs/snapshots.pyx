@@ -1,9 +1,14 @@
-"""Modules as they were: which tensors and modules they have, and whether they are being trained."""
+"""Modules as they were: which tensors, modules and hooks they have, and whether they are being trained."""
 from cpython.ref cimport PyObject
 
 cdef extern from "Python.h":
     PyObject *PyDict_GetItem(object d, object key) noexcept
+    Py_ssize_t PyDict_Size(object d) except -1
     bint PyDict_Next(object d, Py_ssize_t *position, PyObject **key, PyObject **value) noexcept
+
+cdef tuple HELD = (
+    "_parameters", "_buffers", "_modules", "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks",
+)
 
 
 cdef class Snapshot:
@@ -19,14 +24,14 @@ cdef class Snapshot:
     cdef int add(self, object module) except -1:
         attributes = module.__dict__
         self.modules.append((attributes, attributes.get("training")))
-        for name in ("_parameters", "_buffers", "_modules"):
+        for name in HELD:
             self.held.append((attributes[name], tuple(attributes[name].values())))
         for child in attributes["_modules"].values():
             if child is not None:
                 self.add(child)
         return 0
 
-    cdef bint is_same(self) except -1:
+    cpdef bint is_there(self) except -1:
         """Do all modules hold the very same objects, and no others?"""
         cdef Py_ssize_t position, i
         cdef PyObject *key
@@ -36,7 +41,7 @@ cdef class Snapshot:
             if PyDict_GetItem(attributes, "training") != <PyObject *>training:
                 return False
         for members, values in self.held:
-            if len(<dict?>members) != len(values):
+            if PyDict_Size(members) != len(values):
                 return False
             position = i = 0
             while PyDict_Next(members, &position, &key, &value):

@@ -13,9 +13,9 @@ from gradsmith.nn.modules.module.wording import typename
 from gradsmith.nn.parameter import Buffer, Parameter
 from gradsmith.runtime.tensors.module_calls import call_by_hooks_or_forward, speed_up
 
-_TABLES = ("_parameters", "_buffers", "_modules")
+TABLES = ("_parameters", "_buffers", "_modules")
 # Tables of hooks that every module has.
-_HOOK_TABLES = (
+HOOK_TABLES = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
     "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
@@ -50,7 +50,7 @@ class Registry:
         attributes.update(
             training=True, _parameters={}, _buffers={}, _non_persistent_buffers_set=set(), _is_full_backward_hook=None
         )
-        attributes.update((table, OrderedDict()) for table in _HOOK_TABLES)
+        attributes.update((table, OrderedDict()) for table in HOOK_TABLES)
         attributes["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
@@ -58,7 +58,7 @@ class Registry:
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Take over pickled attributes; tables of hooks that were not known then are empty."""
         self.__dict__.update(state)
-        for table in _HOOK_TABLES:
+        for table in HOOK_TABLES:
             self.__dict__.setdefault(table, OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
         self.__dict__.setdefault("_is_full_backward_hook", None)
@@ -162,7 +162,7 @@ class Registry:
 
     def __getattr__(self, name: str) -> Any:
         attributes = self.__dict__
-        for table in _TABLES:
+        for table in TABLES:
             if table in attributes and name in attributes[table]:
                 return attributes[table][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")

@@ -1,0 +1,246 @@
+"""Where values lie by names or places: attributes of objects and classes, variables of modules, items, cells."""
+
+from __future__ import annotations
+
+import types
+from collections import deque
+from collections.abc import Iterable, Iterator, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradsmith.generated.tensor import Tensor
+from gradsmith.nn.modules.module import Module
+from gradsmith.nn.modules.module.registry import HOOK_TABLES, TABLES
+from gradsmith.runtime.programs.reads import CONTENTS, LENGTH, MISSING, Read
+
+MOST_TENSORS = 10_000  # what holds more is data
+MOST_ITEMS = 100  # the same of numbers, and of what lies deeper
+ASKING = frozenset({"hasattr", "getattr"})  # whether there is an attribute
+_OF_MODULES = frozenset({"training", *TABLES, *HOOK_TABLES})
+_MOST_BYTES = 1 << 16  # of an array that is compared at each call
+
+
+class Captured(NamedTuple):
+    """Tensors from outside that a program reads in each run."""
+
+    ids: set[int]
+    arrays: list[Any]
+
+    def shows(self, holder: Any) -> bool:
+        return isinstance(holder, np.ndarray) and any(np.may_share_memory(holder, one) for one in self.arrays)
+
+
+class Space:
+    """Values by names, as they were before the function ran.
+
+    Attributes
+    ----------
+    holder : object
+        What a `Read` asks.
+    owner : str
+        Whose values they are, for messages.
+    before : dict
+        Those that there were.
+    """
+
+    def __init__(self, holder: Any, owner: str) -> None:
+        self.holder, self.owner = holder, owner
+        self.before = dict(self.items())
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        """All values that may be tensors."""
+        raise NotImplementedError
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        """What code comes to that has these names and strings."""
+        return self.items()
+
+    def put(self, name: Any, value: Any) -> None:
+        raise NotImplementedError
+
+    def remove(self, name: Any) -> None:
+        raise NotImplementedError
+
+    def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
+        """What the function has looked at, and left as it was; of tensors those that the program reads."""
+        for name, value in self.before.items():
+            if isinstance(value, Tensor) and id(value) in captured.ids and self._is_there(name, value):
+                yield Read(self.holder, name, value)
+        for name, value in list(self.named(words)):
+            if value is self.before.get(name, MISSING) and not isinstance(value, Tensor):
+                yield Read(self.holder, name, value)
+
+    def _is_there(self, name: Any, value: Any) -> bool:
+        return Read(self.holder, name, value).is_there()
+
+
+class Names(Space):
+    """The `__dict__` of a module or of an object, which hides attributes of its class."""
+
+    holder: dict[str, Any]
+
+    def __init__(self, holder: Any, owner: str, of_class: Attributes | None = None) -> None:
+        self.of_class = of_class
+        super().__init__(holder, owner)
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return self.holder.items()
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return [(name, value) for name, value in self.holder.items() if name in words]
+
+    def put(self, name: Any, value: Any) -> None:
+        self.holder[name] = value
+
+    def remove(self, name: Any) -> None:
+        del self.holder[name]
+
+    def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
+        yield from super().reads(words, captured)
+        if self.of_class is not None:
+            hidden = [name for name in self.of_class.hidden_by_objects(words) if name not in self.holder]
+            yield from (Read(self.holder, name, MISSING) for name in hidden)
+        if not words.isdisjoint(ASKING) and len(self.before) == len(self.holder):
+            yield Read(self.holder, LENGTH, len(self.holder))
+
+
+class OfModule(Names):
+    """That of a module of a network, whose tables are compared by its snapshot."""
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return [(name, value) for name, value in super().named(words) if name not in _OF_MODULES]
+
+
+class Variables(Names):
+    """Those of the module of a function that the function names itself."""
+
+    def __init__(self, holder: Any, owner: str, words: Set[str]) -> None:
+        self.words = set(words)
+        super().__init__(holder, owner)
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return [(name, self.holder[name]) for name in self.words if name in self.holder]
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return self.items()
+
+    def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
+        return Space.reads(self, words, captured)
+
+
+class Items(Space):
+    """Those of a dict, list or tuple, however they are found: by a name, in a loop, by a number that is computed."""
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        return list(self.holder.items() if isinstance(self.holder, dict) else enumerate(self.holder))
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return self.items() if len(self.holder) <= MOST_ITEMS else ()
+
+    def put(self, name: Any, value: Any) -> None:
+        self.holder[name] = value
+
+    def remove(self, name: Any) -> None:
+        del self.holder[name]
+
+    def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
+        if isinstance(self.holder, tuple):
+            return
+        yield from super().reads(words, captured)
+        if len(self.before) == len(self.holder) <= MOST_ITEMS:
+            yield Read(self.holder, LENGTH, len(self.holder))
+
+
+class Buffers(Items):
+    """Those of a module, which its snapshot compares."""
+
+    def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
+        yield from ()
+
+
+class Attributes(Space):
+    """Those of a class and its bases; what the package's own have does not change, but may be hidden."""
+
+    def __init__(self, holder: Any, owner: str, bases: list[type]) -> None:
+        self.bases = bases
+        super().__init__(holder, owner)
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        found: dict[str, Any] = {}
+        for base in self.bases:
+            for name, value in vars(base).items():
+                found.setdefault(name, value)
+        return found.items()
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return [(name, value) for name, value in self.items() if name in words]
+
+    def hidden_by_objects(self, words: Set[str]) -> list[str]:
+        """Names that mean something else once an object has an attribute of that name."""
+        found = [name for name, value in self.named(words) if not hasattr(type(value), "__set__")]
+        return ["forward", *found] if issubclass(self.holder, Module) and "forward" not in found else found
+
+    def put(self, name: Any, value: Any) -> None:
+        setattr(self.holder, name, value)
+
+    def remove(self, name: Any) -> None:
+        delattr(self.holder, name)
+
+
+class Slots(Space):
+    """Attributes of an object that its class has `__slots__` for."""
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        members = [member for base in type(self.holder).__mro__ for member in vars(base).items()]
+        names = [name for name, member in members if isinstance(member, types.MemberDescriptorType)]
+        return [(name, getattr(self.holder, name)) for name in names if hasattr(self.holder, name)]
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return [(name, value) for name, value in self.items() if name in words]
+
+    def put(self, name: Any, value: Any) -> None:
+        object.__setattr__(self.holder, name, value)
+
+    def remove(self, name: Any) -> None:
+        object.__delattr__(self.holder, name)
+
+
+class Cell(Space):
+    """A variable of a function around the one that reads it."""
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        try:
+            return [(None, self.holder.cell_contents)]
+        except ValueError:  # not set yet
+            return []
+
+    def put(self, name: Any, value: Any) -> None:
+        self.holder.cell_contents = value
+
+    def remove(self, name: Any) -> None:
+        del self.holder.cell_contents
+
+
+class Contents(Space):
+    """All that a small array, a set or a deque holds, which is not looked into by parts."""
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        holder = self.holder
+        if isinstance(holder, np.ndarray):
+            # Of an object array the elements would be compared by their addresses.
+            if holder.nbytes > _MOST_BYTES or holder.dtype.hasobject:
+                return []
+            return [(CONTENTS, np.ascontiguousarray(holder.copy()))]
+        elif len(holder) > MOST_ITEMS:
+            return []
+        return [(CONTENTS, holder.copy())]
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return [(number, one) for number, one in enumerate(self.holder)] if isinstance(self.holder, deque) else []
+
+    def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
+        if captured.shows(self.holder):
+            return
+        found = [Read(self.holder, CONTENTS, copy) for copy in self.before.values()]
+        yield from (read for read in found if read.is_there())
