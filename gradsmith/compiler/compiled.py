@@ -25,16 +25,17 @@ from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
 from gradsmith.compiler.guards import PLAIN, is_apart, key_of_leaves, key_of_modes, objects_among
 from gradsmith.compiler.options import Options
-from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
+from gradsmith.compiler.tracing import Caller, Traced, Unrepeatable, trace_call
 from gradsmith.compiler.variant import Variant, differs
 from gradsmith.compiler.varying import ADVICE, what_moved, what_varies
 from gradsmith.func.arrays import array_of, giving_tensors, with_arrays
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.batching.batch import innermost, is_tracing
+from gradsmith.runtime.batching.batch import innermost, is_tracing, trace_of_thread
 from gradsmith.runtime.batching.levels import open_levels
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.engine.anomaly_mode import is_anomaly_enabled
 from gradsmith.runtime.graph.tensor import from_array, from_shared_array
+from gradsmith.runtime.overrides.dispatch import are_overridden
 from gradsmith.runtime.programs.entry import NO_MATCH, Entry, called
 from gradsmith.utils import pytree
 
@@ -208,7 +209,7 @@ class Compiled:
                 raise
             warnings.warn(f"{error}. Such calls run as they are", stacklevel=5)
             return self._run_eagerly(key, leaves, spec)
-        except NoGradient:  # which the caller may never ask for
+        except Unrepeatable:
             return self._run_eagerly(key, leaves, spec)
         try:
             traced.reads = values.reads([*traced.trace.captured.values(), *traced.trace.constants.values()])
@@ -225,6 +226,8 @@ class Compiled:
 
         def function(*args: Any, **kwargs: Any) -> Any:
             found = self.function(*args, **kwargs)
+            if are_overridden([*trace_of_thread().captured.values(), *pytree.flatten(found)[0]]):
+                raise Unrepeatable("a program gives tensors of no class that overrides calls")
             values.write(found)
             return found
 
@@ -307,7 +310,7 @@ def _is_leaf(value: Any) -> bool:
 
 def _is_for_eager(leaves: list[Any]) -> bool:
     """Is anything watching single ops, or are the tensors stand-ins themselves?"""
-    if is_tracing() or is_anomaly_enabled() or open_levels():
+    if is_tracing() or is_anomaly_enabled() or open_levels() or are_overridden(leaves):
         return True
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
     return any(leaf.is_meta for leaf in tensors) or innermost(tensors) is not None or any(map(all_tangents, tensors))

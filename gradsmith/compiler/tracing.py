@@ -26,8 +26,8 @@ from gradsmith.utils import pytree
 TWICE = "second time"  # in the error of a backward through a graph that the function has used up
 
 
-class NoGradient(Exception):
-    """A backward of the results fails, at least for the gradients that it was tried with."""
+class Unrepeatable(Exception):
+    """No program can do what a run has done: its backward fails, or its results are of a class that overrides calls."""
 
 
 class Caller:
@@ -252,7 +252,7 @@ class _Run:
         inputs = [one for one in given if one.requires_grad and one.is_leaf]
         captured = [tensor for tensor in self.trace.captured.values() if tensor.requires_grad]
         if not all(tensor.is_leaf for tensor in captured):
-            raise NoGradient("a captured tensor has a history, through which a gradient would pass twice")
+            raise Unrepeatable("a captured tensor has a history, through which a gradient would pass twice")
         inputs += captured
         cotangents = [self.trace.argument(from_array(np.ones(one.shape, one.dtype))) for one in recorded]
         slots = [self.trace.slot(one) for one in cotangents]
@@ -264,7 +264,7 @@ class _Run:
         except Exception as error:
             if TWICE in str(error):
                 return [], []
-            raise NoGradient(str(error)) from error
+            raise Unrepeatable(str(error)) from error
         named = [
             (self.trace.slot(one), None if got is None else self.trace.slot(got)) for one, got in zip(inputs, found)
         ]

@@ -11,7 +11,7 @@ import numpy as np
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.plans.memory import Memory, owner_of
 from gradsmith.compiler.plans.plan import needed_steps
-from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
+from gradsmith.compiler.tracing import Caller, Traced, Unrepeatable, trace_call
 from gradsmith.generated.tensor import Tensor
 from gradsmith.graph.forms import statement_of
 from gradsmith.graph.layout import Array, Buffer, NotExportable, Operand, Statement, place_in
@@ -72,7 +72,7 @@ def _traced(function: Callable[..., Any], caller: Caller, leaves: list[Any], spe
     """Gradients of the results are not wanted: where they cannot be traced, results have no history."""
     try:
         return trace_call(function, caller, leaves, spec)
-    except NoGradient:
+    except Unrepeatable:
         with no_grad():
             return trace_call(function, caller, leaves, spec)
 

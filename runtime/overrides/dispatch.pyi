@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
+def are_overridden(values: Iterable[Any]) -> bool: ...
 def overloaded_args(values: Iterable[Any]) -> list[Any]: ...
 def dispatch_call(
     function: Callable[..., Any], relevant: Iterable[Any], args: tuple[Any, ...], kwargs: dict[str, Any]

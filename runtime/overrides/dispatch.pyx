@@ -121,6 +121,12 @@ cdef bint any_overrides(PyObject *const *args, Py_ssize_t n, bint within) noexce
     return False
 
 
+def are_overridden(values):
+    """Does the class of one of these override calls, or a mode of this thread?"""
+    cdef tuple given = tuple(values)
+    return overriding and is_overridden_packed(<PyObject *>given, NULL)
+
+
 def overloaded_args(values):
     """The arguments whose classes override a call, one for each class, in the order in which they are tried.
 

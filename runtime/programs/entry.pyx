@@ -14,12 +14,16 @@ from gradsmith.runtime.batching.batch cimport living
 from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
 from gradsmith.runtime.graph.tangent cimport open_levels
 from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, meta_of
+from gradsmith.runtime.overrides.dispatch cimport is_overridden, overriding
 from gradsmith.runtime.programs.program cimport Program
 from gradsmith.runtime.programs.reads cimport Read
 from gradsmith.runtime.programs.snapshots cimport Snapshot
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    PyObject **PySequence_Fast_ITEMS(object) noexcept   # of a list or tuple
 
 cdef enum:
     FLAGS = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_WRITEABLE | cnp.NPY_ARRAY_ALIGNED
@@ -140,6 +144,8 @@ cdef class Entry:
     cdef bint is_for(self, object leaves) except -1:
         cdef Py_ssize_t i
         if living or open_levels or anomaly_enabled() or len(leaves) != self.n_leaves:
+            return False
+        if overriding and is_overridden(PySequence_Fast_ITEMS(leaves), self.n_leaves):
             return False
         if grad_enabled() != self.records or inference_mode_enabled() != self.infers or default_type() != self.dtype:
             return False

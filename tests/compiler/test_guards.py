@@ -203,3 +203,55 @@ def test_fork() -> None:
     compiled, x = gs.compile(lambda x: (x * 2).sin()), gs.ones(3)
     expected = compiled(x).tolist()
     assert answer_of_child(lambda: (compiled(x).tolist() == expected, compiled(gs.ones(4)).shape[0])) == "(True, 4)"
+
+
+# ---- overrides
+
+
+class Named(gs.Tensor):
+    """Results are of this class, as those of every class derived from Tensor."""
+
+
+class Counting(gs.Tensor):
+    calls = 0
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        Counting.calls += 1
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+def test_arguments_whose_class_overrides_calls() -> None:
+    compiled = gs.compile(lambda x: x * 2)
+    for number in range(1, 4):
+        assert type(compiled(gs.ones(2))) is gs.Tensor
+        assert type(compiled(gs.ones(2).as_subclass(Named))) is Named
+        calls = Counting.calls
+        assert type(compiled(gs.ones(2).as_subclass(Counting))) is Counting
+        assert Counting.calls == calls + 1, number
+    assert len(compiled.programs) == 1
+
+
+def test_captured_tensors_whose_class_overrides_calls() -> None:
+    factor = gs.ones(2).as_subclass(Named)
+    compiled = gs.compile(lambda x: x * factor)
+    for _ in range(3):
+        assert type(compiled(gs.ones(2))) is Named
+
+
+def test_modes_that_override_calls() -> None:
+    seen = []
+
+    class Mode(gs.overrides.TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(function)
+            return function(*args, **(kwargs or {}))
+
+    compiled, x = gs.compile(lambda x: x.sin() * 2), gs.ones(2)
+    for _ in range(3):
+        compiled(x)
+        assert not seen
+        with Mode():
+            compiled(x)
+        assert len(seen) == 2
+        seen.clear()

@@ -9,7 +9,7 @@ from typing import Any
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import needed_steps, written_owners
-from gradsmith.compiler.tracing import Caller, NoGradient, Source, Traced, at_hand_for_backward, trace_call
+from gradsmith.compiler.tracing import Caller, Source, Traced, Unrepeatable, at_hand_for_backward, trace_call
 from gradsmith.generated.tensor import Tensor
 from gradsmith.graph.saved import trees
 from gradsmith.graph.saved.document import Argument, Backward, Call, Document, Kind, Result, Stored, kind_of
@@ -32,7 +32,7 @@ def traced_for(function: Callable[..., Any], caller: Caller, leaves: list[Any], 
     """
     try:
         return trace_call(function, caller, leaves, spec)
-    except NoGradient as error:
+    except Unrepeatable as error:
         raise TraceError(
             f"save({caller.name}): a backward of the results cannot be saved: {error}. Save the function under "
             "no_grad(), or with arguments that do not require grad"
