@@ -270,8 +270,8 @@ invert_some(void *context, npy_intp first, npy_intp last)
 {
     factors_job *job = context;
     npy_intp n = job->n, size = job->algebra.size;
-    char *memory = malloc((size_t)n * ((size_t)size + sizeof(npy_intp)));
-    if (memory == NULL) {
+    npy_intp *places = malloc((size_t)n * (sizeof(npy_intp) + (size_t)size));  /* and behind them one row */
+    if (places == NULL) {
         atomic_store(&job->has_no_memory, 1);
         return;
     }
@@ -280,9 +280,9 @@ invert_some(void *context, npy_intp first, npy_intp last)
         gs_block x = contiguous(&job->algebra, job->x + i * n * n * size, n);
         invert_lower(&job->algebra, a, x, n);
         gs_solve_triangular(&job->algebra, a, UPPER, x, n, n);
-        permute_columns(&job->algebra, x.data, job->pivots + i * n, n, (npy_intp *)(memory + n * size), memory);
+        permute_columns(&job->algebra, x.data, job->pivots + i * n, n, places, places + n);
     }
-    free(memory);
+    free(places);
 }
 
 /* ---- entries */
