@@ -28,62 +28,9 @@ typedef struct {
     void (*add_steps)(const gs_distances *d, npy_intp at, const void *rows, npy_intp n_rows, const void *panels, void *to);
 } kernels;
 
-#define SUFFIXED_(name, suffix, isa) name##_##suffix##_##isa
-#define SUFFIXED(name, suffix, isa) SUFFIXED_(name, suffix, isa)
-#define NAME(x) SUFFIXED(x, SUFFIX, ISA)
-
-#define TARGET
-#define BYTES 16
-#define ISA baseline
-#include "runtime/arrays/functions/distances/row_distances_types.h"
-#undef TARGET
-#undef BYTES
-#undef ISA
-
-#if !defined(GRADSMITH_NO_CLONES) && defined(__x86_64__) && defined(__GNUC__)
-#define HAS_ISAS
-#define TARGET __attribute__((target("avx2,fma")))
-#define BYTES 32
-#define ISA avx2
-#include "runtime/arrays/functions/distances/row_distances_types.h"
-#undef TARGET
-#undef BYTES
-#undef ISA
-#endif
-
-#if defined(HAS_ISAS) && GRADSMITH_HIGHEST_LEVEL >= 4
-#define HAS_AVX512
-#if defined(__clang__)
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"), min_vector_width(512)))
-#else
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
-#endif
-#define BYTES 64
-#define ISA avx512
-#include "runtime/arrays/functions/distances/row_distances_types.h"
-#undef TARGET
-#undef BYTES
-#undef ISA
-#endif
-#undef NAME
-
-static const kernels *
-kernels_for(int type)
-{
-#if defined(HAS_ISAS)
-    __builtin_cpu_init();
-#if defined(HAS_AVX512)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq")) {
-        return type == NPY_FLOAT32 ? &kernels_float_avx512 : &kernels_double_avx512;
-    }
-#endif
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        return type == NPY_FLOAT32 ? &kernels_float_avx2 : &kernels_double_avx2;
-    }
-#endif
-    return type == NPY_FLOAT32 ? &kernels_float_baseline : &kernels_double_baseline;
-}
+#define KERNELS "runtime/arrays/functions/distances/row_distances_template.h"
+#include "instruction_sets/each_kernel.h"
+#undef KERNELS
 
 /* ---- panels */
 
@@ -116,7 +63,7 @@ size_of(int type)
 static npy_intp
 panels_of_batch(const gs_distances *d)
 {
-    const kernels *k = kernels_for(d->type);
+    const kernels *k = BEST_KERNELS(kernels, d->type);
     npy_intp width = d->weights == NULL ? k->others_of_panel : k->columns_of_panel;
     npy_intp items = d->weights == NULL ? d->n_others : d->width, steps = d->weights == NULL ? d->width : d->n_others;
     return (items + width - 1) / width * width * steps * size_of(d->type);
@@ -125,7 +72,7 @@ panels_of_batch(const gs_distances *d)
 static void
 pack_batch(const gs_distances *d, npy_intp batch)
 {
-    const kernels *k = kernels_for(d->type);
+    const kernels *k = BEST_KERNELS(kernels, d->type);
     const char *others = d->others + batch * d->n_others * d->width * size_of(d->type);
     char *to = d->panels + batch * panels_of_batch(d);
     int by_others = d->weights == NULL;
@@ -177,7 +124,7 @@ gs_distance_pieces(const gs_distances *d)
 static void
 run_piece(const gs_distances *d, npy_intp batch, npy_intp row)
 {
-    const kernels *k = kernels_for(d->type);
+    const kernels *k = BEST_KERNELS(kernels, d->type);
     npy_intp n_rows = d->n_rows - row < PIECE ? d->n_rows - row : PIECE, size = size_of(d->type);
     npy_intp at = batch * d->n_rows + row;
     const char *rows = d->rows + at * d->width * size, *panels = d->panels + batch * panels_of_batch(d);

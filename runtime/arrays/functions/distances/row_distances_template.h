@@ -1,22 +1,10 @@
-/* The loops of row_distances_kernels.c for one type and one instruction set: REAL, BITS (an unsigned integer of its size),
- * BYTES of a vector, and NAME(x), which adds the suffix of both; TARGET is the attribute of the set. */
+/* The loops of row_distances_kernels.c; instruction_sets/each_kernel.h says what REAL, NAME and the rest are. */
 
 #if defined(__GNUC__) || defined(__clang__)
-#define LANES ((npy_intp)(BYTES / sizeof(REAL)))
-typedef REAL NAME(vector) __attribute__((vector_size(BYTES)));
-typedef REAL NAME(unaligned) __attribute__((vector_size(BYTES), aligned(sizeof(REAL))));
-typedef BITS NAME(bits) __attribute__((vector_size(BYTES)));
-#define UNROLL _Pragma("GCC unroll 16")
-#define INLINE TARGET static inline __attribute__((always_inline))
-#define CHOOSE(mask, x, y) \
-    (NAME(vector))(((NAME(bits))(mask) & (NAME(bits))(x)) | (~(NAME(bits))(mask) & (NAME(bits))(y)))
+#define CHOOSE(holds, x, y) \
+    (NAME(vector))(((NAME(mask))(holds) & (NAME(mask))(x)) | (~(NAME(mask))(holds) & (NAME(mask))(y)))
 #else
-#define LANES 1
-typedef REAL NAME(vector);
-typedef REAL NAME(unaligned);
-#define UNROLL
-#define INLINE static inline
-#define CHOOSE(mask, x, y) ((mask) ? (x) : (y))
+#define CHOOSE(holds, x, y) ((holds) ? (x) : (y))
 #endif
 #define PANEL (VECTORS * LANES)
 
@@ -236,8 +224,5 @@ NAME(add_steps)(const gs_distances *d, npy_intp at, const void *rows, npy_intp n
 
 static const kernels NAME(kernels) = {PANEL, LANES, NAME(measure), NAME(add_steps)};
 
-#undef LANES
 #undef PANEL
-#undef UNROLL
-#undef INLINE
 #undef CHOOSE

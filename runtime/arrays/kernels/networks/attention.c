@@ -76,68 +76,9 @@ ceil_div(npy_intp a, npy_intp b)
 
 /* ---- inner loops for each type and instruction set */
 
-#define SUFFIXED_(name, suffix, isa) name##_##suffix##_##isa
-#define SUFFIXED(name, suffix, isa) SUFFIXED_(name, suffix, isa)
-#define NAME(x) SUFFIXED(x, SUFFIX, ISA)
-
-#define TARGET
-#define BYTES 16
-#define ROWS 4
-#define ISA baseline
-#include "attention_types.h"
-#undef TARGET
-#undef BYTES
-#undef ROWS
-#undef ISA
-
-#if !defined(GRADSMITH_NO_CLONES) && defined(__x86_64__) && defined(__GNUC__)
-#define HAS_ISAS
-#define TARGET __attribute__((target("avx2,fma")))
-#define BYTES 32
-#define ROWS 6
-#define ISA avx2
-#include "attention_types.h"
-#undef TARGET
-#undef BYTES
-#undef ROWS
-#undef ISA
-#endif
-
-#if defined(HAS_ISAS) && GRADSMITH_HIGHEST_LEVEL >= 4
-#define HAS_AVX512
-#if defined(__clang__)
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"), min_vector_width(512)))
-#else
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
-#endif
-#define BYTES 64
-#define ROWS 12
-#define ISA avx512
-#include "attention_types.h"
-#undef TARGET
-#undef BYTES
-#undef ROWS
-#undef ISA
-#endif
-#undef NAME
-
-static const kernels *
-kernels_for(int type)
-{
-#if defined(HAS_ISAS)
-    __builtin_cpu_init();
-#if defined(HAS_AVX512)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq")) {
-        return type == NPY_FLOAT32 ? &kernels_float_avx512 : &kernels_double_avx512;
-    }
-#endif
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        return type == NPY_FLOAT32 ? &kernels_float_avx2 : &kernels_double_avx2;
-    }
-#endif
-    return type == NPY_FLOAT32 ? &kernels_float_baseline : &kernels_double_baseline;
-}
+#define KERNELS "networks/attention_kernels.h"
+#include "instruction_sets/each_kernel.h"
+#undef KERNELS
 
 #include "support/with_float32.h"
 #include "attention_template.h"
@@ -152,7 +93,7 @@ job_of(const gs_attention *a)
 {
     job j = {
         .a = a,
-        .kernels = kernels_for(a->type),
+        .kernels = BEST_KERNELS(kernels, a->type),
         .blocks = ceil_div(a->queries, SIDE),
         .key_blocks = ceil_div(a->keys, SIDE),
         .columns = ceil_div(a->width, SIDE),

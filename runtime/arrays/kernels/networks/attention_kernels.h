@@ -1,19 +1,5 @@
-/* Products of tiles for one type and one instruction set: REAL, BYTES of a vector, ROWS that are summed at once, and
- * NAME(x), which adds the suffix of both; TARGET is the attribute of the instruction set. */
+/* Products of tiles; instruction_sets/each_kernel.h says what REAL, NAME and the rest are. ROWS rows are summed at once. */
 
-#if defined(__GNUC__) || defined(__clang__)
-#define LANES ((int)(BYTES / sizeof(REAL)))
-typedef REAL NAME(vector) __attribute__((vector_size(BYTES)));
-typedef REAL NAME(unaligned) __attribute__((vector_size(BYTES), aligned(sizeof(REAL))));
-#define UNROLL _Pragma("GCC unroll 16")
-#define INLINE TARGET static inline __attribute__((always_inline))
-#else
-#define LANES 1
-typedef REAL NAME(vector);
-typedef REAL NAME(unaligned);
-#define UNROLL
-#define INLINE static inline
-#endif
 #define WIDTH (2 * LANES)
 
 /* Some rows of c, one vector or two of each: elements of a are `row` apart for the next row of c, `step` for the next
@@ -91,7 +77,4 @@ NAME(multiply_transposed)(const extent *e, const void *a, const void *b, void *c
 
 static const kernels NAME(kernels) = {NAME(multiply), NAME(multiply_transposed), WIDTH / 2};
 
-#undef LANES
 #undef WIDTH
-#undef UNROLL
-#undef INLINE

@@ -62,7 +62,7 @@ rows_seen(const gs_resampling *r, npy_intp first, npy_intp last, npy_intp *low, 
 }
 
 #define KERNELS "sampling/resampling_kernels.h"
-#include "windows/each_kernel.h"
+#include "instruction_sets/each_kernel.h"
 #undef KERNELS
 
 /* Additions of an item, of which a vector has some. */

@@ -1,4 +1,4 @@
-/* The loops of resampling.c; windows/each_kernel.h says what REAL, NAME and the rest are. */
+/* The loops of resampling.c; instruction_sets/each_kernel.h says what REAL, NAME and the rest are. */
 
 /* ---- sums of rows, which begin with the first product: one element alone keeps the sign of a zero */
 

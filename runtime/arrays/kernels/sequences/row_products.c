@@ -17,74 +17,9 @@ typedef struct {
     void (*multiply_rows)(const gs_row_product *);
 } kernels;
 
-#define SUFFIXED_(name, suffix, isa) name##_##suffix##_##isa
-#define SUFFIXED(name, suffix, isa) SUFFIXED_(name, suffix, isa)
-#define NAME(x) SUFFIXED(x, SUFFIX, ISA)
-
-#define TARGET
-#define BYTES 16
-#define ROWS 4
-#define VECTORS 2
-#define ISA baseline
-#include "row_products_types.h"
-#undef TARGET
-#undef BYTES
-#undef ROWS
-#undef VECTORS
-#undef ISA
-
-#if !defined(GRADSMITH_NO_CLONES) && defined(__x86_64__) && defined(__GNUC__)
-#define HAS_ISAS
-#define TARGET __attribute__((target("avx2,fma")))
-#define BYTES 32
-#define ROWS 6
-#define VECTORS 2
-#define ISA avx2
-#include "row_products_types.h"
-#undef TARGET
-#undef BYTES
-#undef ROWS
-#undef VECTORS
-#undef ISA
-#endif
-
-#if defined(HAS_ISAS) && GRADSMITH_HIGHEST_LEVEL >= 4
-#define HAS_AVX512
-#if defined(__clang__)
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"), min_vector_width(512)))
-#else
-#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
-#endif
-#define BYTES 64
-#define ROWS 6
-#define VECTORS 4
-#define ISA avx512
-#include "row_products_types.h"
-#undef TARGET
-#undef BYTES
-#undef ROWS
-#undef VECTORS
-#undef ISA
-#endif
-#undef NAME
-
-static const kernels *
-kernels_for(int type)
-{
-#if defined(HAS_ISAS)
-    __builtin_cpu_init();
-#if defined(HAS_AVX512)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq")) {
-        return type == NPY_FLOAT32 ? &kernels_float_avx512 : &kernels_double_avx512;
-    }
-#endif
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        return type == NPY_FLOAT32 ? &kernels_float_avx2 : &kernels_double_avx2;
-    }
-#endif
-    return type == NPY_FLOAT32 ? &kernels_float_baseline : &kernels_double_baseline;
-}
+#define KERNELS "sequences/row_products_template.h"
+#include "instruction_sets/each_kernel.h"
+#undef KERNELS
 
 /* Columns that a last panel has too many are zeros. */
 #define PACK(name, real)                                                                                        \
@@ -110,7 +45,7 @@ int
 gs_pack_matrix(gs_packed_matrix *packed, int type, const void *matrix, npy_intp k_step, npy_intp column_step,
                npy_intp n_k, npy_intp n_columns)
 {
-    npy_intp width = kernels_for(type)->width;
+    npy_intp width = BEST_KERNELS(kernels, type)->width;
     size_t size = (size_t)((n_columns + width - 1) / width * width) * (size_t)n_k * (type == NPY_FLOAT32 ? 4 : 8);
     char *memory = malloc(size + 64);
     *packed = (gs_packed_matrix){type, n_k, n_columns, NULL, memory};
@@ -136,5 +71,5 @@ gs_free_matrix(gs_packed_matrix *packed)
 void
 gs_multiply_rows(const gs_row_product *p)
 {
-    kernels_for(p->matrix->type)->multiply_rows(p);
+    BEST_KERNELS(kernels, p->matrix->type)->multiply_rows(p);
 }

@@ -1,19 +1,8 @@
-/* The inner loops of row_products.c for one type and one instruction set: REAL, BYTES of a vector, ROWS and VECTORS of a
- * tile, and NAME(x), which adds the suffix of both; TARGET is the attribute of the instruction set. */
+/* The inner loops of row_products.c; instruction_sets/each_kernel.h says what REAL, NAME and the rest are. A tile has
+ * HEIGHT rows of VECTORS vectors. */
 
-#if defined(__GNUC__) || defined(__clang__)
-#define LANES ((npy_intp)(BYTES / sizeof(REAL)))
-typedef REAL NAME(vector) __attribute__((vector_size(BYTES)));
-typedef REAL NAME(unaligned) __attribute__((vector_size(BYTES), aligned(sizeof(REAL))));
-#define UNROLL _Pragma("GCC unroll 16")
-#define INLINE TARGET static inline __attribute__((always_inline))
-#else
-#define LANES 1
-typedef REAL NAME(vector);
-typedef REAL NAME(unaligned);
-#define UNROLL
-#define INLINE static inline
-#endif
+#define HEIGHT (BYTES == 16 ? 4 : 6)
+#define VECTORS (BYTES == 64 ? 4 : 2)
 #define WIDTH (VECTORS * LANES)
 
 /* A row of `from`, of which there may be fewer columns than a panel has. */
@@ -53,7 +42,7 @@ NAME(multiply_tile)(const int height, const gs_row_product *p, npy_intp row, npy
     const REAL *panel = (const REAL *)p->matrix->panels + column * n_k;
     const REAL *a = (const REAL *)p->a + row * p->a_row;
     REAL *to = (REAL *)p->to + row * p->to_row + column;
-    NAME(vector) sums[ROWS][VECTORS];
+    NAME(vector) sums[HEIGHT][VECTORS];
     UNROLL
     for (int i = 0; i < height; i++) {
         UNROLL
@@ -90,7 +79,7 @@ NAME(multiply_tile)(const int height, const gs_row_product *p, npy_intp row, npy
 TARGET static void
 NAME(multiply_rows)(const gs_row_product *p)
 {
-    npy_intp n_tiles = (p->n_rows + ROWS - 1) / ROWS;
+    npy_intp n_tiles = (p->n_rows + HEIGHT - 1) / HEIGHT;
     for (npy_intp column = 0; column < p->matrix->n_columns; column += WIDTH) {
         npy_intp row = 0;
         for (npy_intp tile = 0; tile < n_tiles; tile++) {
@@ -108,7 +97,7 @@ NAME(multiply_rows)(const gs_row_product *p)
             case 4:
                 NAME(multiply_tile)(4, p, row, column);
                 break;
-#if ROWS > 4
+#if BYTES > 16
             case 5:
                 NAME(multiply_tile)(5, p, row, column);
                 break;
@@ -124,7 +113,6 @@ NAME(multiply_rows)(const gs_row_product *p)
 
 static const kernels NAME(kernels) = {WIDTH, NAME(multiply_rows)};
 
-#undef LANES
+#undef HEIGHT
+#undef VECTORS
 #undef WIDTH
-#undef UNROLL
-#undef INLINE

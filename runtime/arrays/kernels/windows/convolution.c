@@ -77,8 +77,8 @@ struct kernels {
     void (*store)(const run *, const stored *, const char *sums);
 };
 
-#define KERNELS "convolution_kernels.h"
-#include "each_kernel.h"
+#define KERNELS "windows/convolution_kernels.h"
+#include "instruction_sets/each_kernel.h"
 #include "support/with_float32.h"
 #include "convolution_panels.h"
 #include "support/with_float64.h"

@@ -1,4 +1,4 @@
-/* The inner loops of convolution.c; each_kernel.h says what REAL, NAME and the rest are. */
+/* The inner loops of convolution.c; instruction_sets/each_kernel.h says what REAL, NAME and the rest are. */
 
 #define WIDTH (2 * LANES)
 

@@ -77,8 +77,8 @@ static const int32_t masks_of_floats[32] = {FOUR(-1), FOUR(-1), FOUR(-1), FOUR(-
 static const int64_t masks_of_doubles[16] = {FOUR(-1), FOUR(-1)};
 #undef FOUR
 
-#define KERNELS "correlation_kernels.h"
-#include "each_kernel.h"
+#define KERNELS "windows/correlation_kernels.h"
+#include "instruction_sets/each_kernel.h"
 
 typedef struct {
     const gs_convolution *c;

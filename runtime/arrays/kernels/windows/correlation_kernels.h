@@ -1,4 +1,4 @@
-/* The inner loops of correlation.c; each_kernel.h says what REAL, NAME and the rest are. */
+/* The inner loops of correlation.c; instruction_sets/each_kernel.h says what REAL, NAME and the rest are. */
 
 /* ---- many channels of the output: vectors of them, times single elements of planes */
 
