@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ STATE_FILE = Path("build/state.json")
 # A header may also be the value of a macro, which another header includes for each type.
 _INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*(?:include|define[ \t]+\w+)[ \t]+"([^"]+)"')
 _DECLARED_FUNCTION = re.compile(rb"(?m)^cp?def [^\n(]*?(\w+)\([^()]*\)[^\n:#]*(?:#[^\n]*)?\n")
+_CIMPORT = re.compile(r"(?m)^from[ \t]+([\w.]+)[ \t]+cimport[ \t]+(\([^)]*\)|[^\n#]*)")
 _WORD = re.compile(rb"\w+")
 
 
@@ -76,6 +77,18 @@ class Sources:
             self._declarations[path] = Declarations(functions, rest, frozenset(_WORD.findall(rest)))
         return self._declarations[path]
 
+    def whole_modules(self, sources: Iterable[str], folders: tuple[str, ...]) -> set[str]:
+        """The .pxd files of modules that are cimported as a whole, which Cython's list of what it read leaves out."""
+        found: set[str] = set()
+        waiting = list(sources)
+        while waiting:
+            statements = _CIMPORT.findall(self.text(waiting.pop()).decode())
+            modules = [f"{package}.{name}" for package, names in statements for name in re.findall(r"\w+", names)]
+            new = {path for name in modules for path in _declarations_of(name, folders)} - found
+            found |= new
+            waiting += new
+        return found
+
     def headers(self, source: str, folders: tuple[str, ...]) -> list[str]:
         """The project's own headers that a C file includes, directly or not."""
         found: set[str] = set()
@@ -100,6 +113,13 @@ class Sources:
             if os.path.isfile(path):
                 return Path(path).as_posix()
         return None
+
+
+def _declarations_of(module: str, folders: tuple[str, ...]) -> Iterator[str]:
+    for folder in folders:
+        path = Path(folder, *module.split(".")).with_suffix(".pxd")
+        if path.is_file():
+            yield path.as_posix()
 
 
 class State:

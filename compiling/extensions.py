@@ -179,6 +179,7 @@ class Build:
         words = re.findall(r"(?:\\.|[^\s\\])+", depfile.read_text().partition(": ")[2])
         paths = (Path(re.sub(r"\\(.)", r"\1", word)) for word in words)
         read = {name for name in map(self.layout.expect_name, paths) if name}
+        read |= self.sources.whole_modules([extension.source, *read], self.layout.packages)
         return sorted((read | {_beside(extension.source, ".pxd")}) - {extension.source})
 
     def _object(self, source: str, extension: Extension) -> str:

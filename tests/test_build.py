@@ -157,6 +157,15 @@ def test_a_changed_declaration_concerns_those_who_use_it(builder):
     assert call("call(20)") == "41"
 
 
+def test_a_changed_declaration_concerns_those_who_cimport_the_whole_module(builder):
+    write("generated/two.pyx", "from gradsmith.generated cimport one\n\ndef call(x):\n    return one.op_used(x) + 1\n")
+    assert steps(builder) == TWO
+    for path in ("generated/one.pxd", "generated/one.pyx"):
+        replace(path, "op_used(int x)", "op_used(long x)")
+    assert steps(builder) == sorted([*ONE, *TWO])
+    assert call("call(20)") == "41"
+
+
 @pytest.mark.parametrize("declared", ["op_other(int x)", "op_other(\n    int x,\n    int y\n)"])
 def test_declarations_that_nobody_mentions_do_not_count(tmp_path, declared):
     def digest(declarations):

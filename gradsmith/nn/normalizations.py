@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -253,25 +255,38 @@ def rms_norm(
     tensor([0.2000, 1.4000])
     """
     if eps is None:
-        eps = float(np.finfo(input.dtype).eps) if input.dtype.kind in "fc" else 0.0
+        eps = _rounding_of(input.dtype)
     return divided_by_rms(input, normalized_shape, weight, eps)
 
 
+@cache
+def _rounding_of(dtype: np.dtype[Any]) -> float:
+    return float(np.finfo(dtype).eps) if dtype.kind in "fc" else 0.0
+
+
+_NAMES = ("running_mean", "running_var", "weight", "bias")
+
+
 def _expect_channels(op: str, input: Tensor, *factors: Tensor | None) -> None:
-    if input.ndim < 2 or not input.is_floating_point():
+    shape = input.shape
+    if len(shape) < 2 or not input.is_floating_point():
         raise RuntimeError(
             f"{op}(): expected a floating tensor of shape (images, channels, ...), but got {input.dtype} of size "
-            f"{list(input.shape)}"
+            f"{list(shape)}"
         )
-    for name, factor in zip(("running_mean", "running_var", "weight", "bias"), factors, strict=True):
-        if factor is not None and tuple(factor.shape) != (input.shape[1],):
+    channels = shape[1:2]
+    for place, factor in enumerate(factors):
+        if factor is not None and factor.shape != channels:
             raise RuntimeError(
-                f"{op}(): {name} should contain {input.shape[1]} elements, one for each channel, but its size is "
+                f"{op}(): {_NAMES[place]} should contain {shape[1]} elements, one for each channel, but its size is "
                 f"{list(factor.shape)}"
             )
 
 
-def _per_channel(values: Tensor, input: Tensor) -> Tensor:
+def _per_channel(values: Any, input: Tensor) -> Any:
+    """A tensor of one number for each channel, or None, so that it broadcasts with the input."""
+    if values is None or input.ndim == 2:
+        return values
     return values.reshape(-1, *[1] * (input.ndim - 2))
 
 
@@ -280,8 +295,7 @@ def _by_own_statistics(
     weight: Tensor | None, bias: Tensor | None, momentum: float | Tensor, eps: float,
 ) -> Tensor:  # fmt: skip
     """The result, with mean and variance along the dimensions; the running ones are a step on then."""
-    factor, term = (None if each is None else _per_channel(each, input) for each in (weight, bias))
-    values, mean, var = standardized(input, factor, term, dims, eps, True)
+    values, mean, var = standardized(input, _per_channel(weight, input), _per_channel(bias, input), dims, eps, True)
     if input.numel() and (running_mean is not None or running_var is not None):  # nothing has no statistics
         with no_grad():
             _go_on(running_mean, mean.detach(), input.shape[1], momentum)
@@ -292,7 +306,8 @@ def _by_own_statistics(
 def _go_on(running: Tensor | None, found: Tensor, channels: int, momentum: float | Tensor) -> None:
     if running is None:
         return
-    of_channels = found.reshape(-1, channels).mean(0).to(running.dtype)
+    of_channels = found.reshape(-1) if found.numel() == channels else found.reshape(-1, channels).mean(0)
+    of_channels = of_channels.to(running.dtype)
     if isinstance(momentum, Tensor):  # of a batch normalization that averages over all batches; a program computes it
         running.mul_(1 - momentum).add_(of_channels * momentum)
     else:

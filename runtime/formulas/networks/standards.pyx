@@ -1,26 +1,43 @@
 """Shapes over which elements are brought to mean zero and variance one, and what scales and shifts them then."""
+cimport numpy as cnp
 
+from gradsmith.runtime.graph.tensor cimport TensorBase
+
+cnp.import_array()
+
+cdef tuple LAST_DIMS = ((-1,), (-2, -1), (-3, -2, -1))
 
 cpdef object dims_of_shape(object op, object self, object shape, object weight, object bias):
     """The last dimensions, whose sizes are given; weight and bias have these sizes too."""
-    shape = tuple(shape)
-    if not shape:
+    cdef Py_ssize_t n = len(shape)
+    if not n:
         raise RuntimeError(f"{op}(): Expected normalized_shape to be at least 1-dimensional, but got []")
-    if len(shape) > self.ndim or tuple(self.shape[self.ndim - len(shape):]) != shape:
+    if not ends_with(self, shape):
         raise RuntimeError(
             f"{op}(): Given normalized_shape={list(shape)}, expected input with shape [*, "
             f"{', '.join(map(str, shape))}], but got input of size {list(self.shape)}"
         )
     expect_shape(op, "weight", weight, shape)
     expect_shape(op, "bias", bias, shape)
-    return tuple(range(-len(shape), 0))
+    return LAST_DIMS[n - 1] if n <= len(LAST_DIMS) else tuple(range(-n, 0))
 
 
-cdef int expect_shape(object op, str name, object factor, tuple shape) except -1:
-    if factor is not None and tuple(factor.shape) != shape:
+cdef bint ends_with(TensorBase t, object shape) except -1:
+    cdef cnp.ndarray array = <cnp.ndarray>t.array
+    cdef Py_ssize_t place, n = len(shape), skipped = cnp.PyArray_NDIM(array) - n
+    if skipped < 0:
+        return False
+    for place in range(n):
+        if cnp.PyArray_DIM(array, skipped + place) != shape[place]:
+            return False
+    return True
+
+
+cdef int expect_shape(object op, str name, TensorBase factor, object shape) except -1:
+    if factor is not None and not (cnp.PyArray_NDIM(<cnp.ndarray>factor.array) == len(shape) and ends_with(factor, shape)):
         raise RuntimeError(
             f"{op}(): Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-            f"{list(factor.shape)} and normalized_shape = {list(shape)}"
+            f"{list((<object>factor).shape)} and normalized_shape = {list(shape)}"
         )
     return 0
 

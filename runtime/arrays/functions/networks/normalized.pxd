@@ -1,5 +1,9 @@
-cpdef tuple standardized_of(object a, object weight, object bias, object dim, double eps, bint centered)
+cimport numpy as cnp
+
+
+cpdef tuple standardized_of(cnp.ndarray a, cnp.ndarray weight, cnp.ndarray bias, object dim, double eps, bint centered)
 cpdef object standardized_backward_of(
-    object grad, object a, object center, object variance, object weight, object dim, double eps, bint centered)
+    cnp.ndarray grad, cnp.ndarray a, cnp.ndarray center, cnp.ndarray variance, cnp.ndarray weight, object dim, double eps,
+    bint centered)
 cpdef object standardized_sums_of(
-    object grad, object a, object center, object variance, object size, object dim, double eps)
+    cnp.ndarray grad, cnp.ndarray a, cnp.ndarray center, cnp.ndarray variance, object size, object dim, double eps)
