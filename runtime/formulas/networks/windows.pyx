@@ -1,33 +1,37 @@
 """Sizes of convolutions, as PyTorch computes and checks them, and images of one to three dimensions as volumes."""
 
+from gradsmith.runtime.calls.arguments cimport shape_of
 from gradsmith.runtime.formulas.networks.answers cimport Answers, is_plain
 
 from operator import index
+
+cdef tuple ONES = ((1, 1, 1), (1, 1), (1,), ())      # sizes that images of 0 to 3 dimensions lack
 
 # PyTorch complements the sizes of these from the input's, and says ValueError where it has too few.
 ADAPTIVE = ("adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool2d", "adaptive_max_pool3d")
 
 cpdef object as_volumes(object self, object dims, object op):
     """(images, channels, *sizes) with three sizes: an image alone is one of one, what has fewer sizes gets ones."""
-    if self.ndim not in (dims + 1, dims + 2):
-        is_of_few = self.ndim <= dims and op in ADAPTIVE
+    cdef tuple shape = shape_of(self)
+    cdef int ndim = len(shape), own = dims
+    if ndim != own + 1 and ndim != own + 2:
+        is_of_few = ndim <= own and op in ADAPTIVE
         raise (ValueError if is_of_few else RuntimeError)(
-            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {op}, but got input of size: "
-            f"{list(self.shape)}"
+            f"Expected {own + 1}D (unbatched) or {own + 2}D (batched) input to {op}, but got input of size: {list(shape)}"
         )
-    if dims == 3 and self.ndim == 5:
+    if ndim == 5:
         return self
-    before, sizes = self.shape[:self.ndim - dims], self.shape[self.ndim - dims:]
-    images = before if len(before) == 2 else (1, *before)
-    return self.reshape((*images, *(1,) * (3 - dims), *sizes))
+    cdef tuple before = shape[:ndim - own] if ndim == own + 2 else (1, shape[0])
+    return self.reshape(before + ONES[own] + shape[ndim - own:])
 
 
 cpdef object from_volumes(object self, object dims, object shape):
     """Back to as many dimensions as the input, of that shape, had."""
-    if dims == 3 and len(shape) == 5:
+    cdef int ndim = len(shape), own = dims
+    if ndim == 5:
         return self
-    images = self.shape[:2] if len(shape) == dims + 2 else self.shape[1:2]
-    return self.reshape((*images, *self.shape[5 - dims:]))
+    cdef tuple found = shape_of(self)
+    return self.reshape(found[own + 2 - ndim:2] + found[5 - own:])
 
 
 cpdef object plus_bias(object self, object bias, object dims, object op):
