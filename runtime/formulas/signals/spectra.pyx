@@ -7,7 +7,9 @@ from gradsmith.runtime.formulas.numbers cimport wrapped
 
 cpdef object power_of(object norm, object inverse):
     """By which power of the number of elements a transform is divided."""
-    if norm not in (None, "backward", "ortho", "forward"):
+    if norm is None:
+        return 1.0 if inverse else 0.0
+    if norm not in ("backward", "ortho", "forward"):
         raise RuntimeError(f"fft: Invalid normalization mode: {norm!r}; expected 'backward', 'ortho' or 'forward'")
     if norm == "ortho":
         return 0.5
@@ -53,8 +55,9 @@ cpdef object one_size(object n):
 cpdef object transformed_sizes(object shape, object size, object dim):
     """The sizes that were given, where they are not -1, or those of the tensor."""
     check_dimensions(len(shape), dim)
-    given = [-1] * len(dim) if size is None else size
-    return checked([shape[one] if length == -1 else length for one, length in zip(dim, given)])
+    if size is None:
+        return checked([shape[one] for one in dim])
+    return checked([shape[one] if length == -1 else length for one, length in zip(dim, size)])
 
 
 cpdef object sizes_of_half(object shape, object size, object dim):
@@ -68,9 +71,9 @@ cpdef object sizes_of_half(object shape, object size, object dim):
     return checked(given)
 
 
-cdef object checked(sizes):
+cdef list checked(list sizes):
     for length in sizes:
-        if length < 1:
+        if <Py_ssize_t>length < 1:
             raise RuntimeError(f"fft: Invalid number of data points ({length}) specified")
     return sizes
 
@@ -83,7 +86,11 @@ cpdef object halved_last(object size):
 
 cpdef object fits(object shape, object size, object dim):
     """Does a tensor have these sizes along the dimensions already?"""
-    return all([shape[one] == length for one, length in zip(dim, size)])
+    cdef Py_ssize_t place
+    for place in range(len(dim)):
+        if <Py_ssize_t>shape[dim[place]] != <Py_ssize_t>size[place]:
+            return False
+    return True
 
 
 # ---- convolutions

@@ -9,9 +9,12 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 
-from .fourier import FORWARD, Array, floating
+from .fourier import Array, floating
 
 Transform = Callable[..., Any]
+
+# SciPy's word for the power of the number of elements that a transform is divided by.
+FORWARD = {0.0: "backward", 0.5: "ortho", 1.0: "forward"}
 
 
 def real_transform_of(

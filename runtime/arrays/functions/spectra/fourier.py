@@ -5,20 +5,16 @@ Each is divided by a power of the number of elements: 0 for none, 0.5 for a unit
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.arrays.functions.spectra.loops import along, complex_dtype, real_along, to_real_along
 
 Array: TypeAlias = NDArray[Any]
-Norm: TypeAlias = Literal["backward", "ortho", "forward"]
-
-# NumPy's word for each power: a transform that is not normalised "backward" is one that is normalised "forward" back.
-FORWARD: dict[float, Norm] = {0.0: "backward", 0.5: "ortho", 1.0: "forward"}
-BACKWARD: dict[float, Norm] = {0.0: "forward", 0.5: "ortho", 1.0: "backward"}
 
 
 def dft_of(a: Array, dims: tuple[int, ...], power: float, inverse: bool) -> Array:
@@ -27,9 +23,8 @@ def dft_of(a: Array, dims: tuple[int, ...], power: float, inverse: bool) -> Arra
     check_distinct(a, dims)
     if has_no_data(a):
         return array_without_data(a.shape, complex_dtype(a))
-    transform, norm = (np.fft.ifft, BACKWARD[power]) if inverse else (np.fft.fft, FORWARD[power])
     for dim in reversed(dims):
-        a = transform(a, axis=dim, norm=norm)
+        a = along(a, dim, power, inverse)
     return a if dims else a.astype(complex_dtype(a))
 
 
@@ -44,9 +39,9 @@ def real_dft_of(a: Array, dims: tuple[int, ...], power: float) -> Array:
     last = dims[-1]
     if has_no_data(a):
         return array_without_data(resized(a.shape, last, a.shape[last] // 2 + 1), complex_dtype(a))
-    found = np.fft.rfft(a, axis=last, norm=FORWARD[power])
+    found = real_along(a, last, power)
     for dim in reversed(dims[:-1]):
-        found = np.fft.fft(found, axis=dim, norm=FORWARD[power])
+        found = along(found, dim, power, False)
     return found
 
 
@@ -59,8 +54,8 @@ def dft_to_real_of(a: Array, dims: tuple[int, ...], power: float, size: int) -> 
     if has_no_data(a):
         return array_without_data(resized(a.shape, last, size), complex_dtype(a).char.lower())
     for dim in dims[:-1]:
-        a = np.fft.ifft(a, axis=dim, norm=BACKWARD[power])
-    return np.fft.irfft(a, size, axis=last, norm=BACKWARD[power])
+        a = along(a, dim, power, True)
+    return to_real_along(a, last, power, size)
 
 
 def scaled_pairs_of(a: Array, dim: int, size: int, factor: float) -> Array:
@@ -97,7 +92,7 @@ def envelope_of(a: Array) -> Array:
 
 
 def check_distinct(a: Array, dims: tuple[int, ...]) -> None:
-    if len({dim % a.ndim for dim in dims}) < len(dims):
+    if len(dims) > 1 and len({dim % a.ndim for dim in dims}) < len(dims):
         raise RuntimeError(f"fft: FFT dims must be unique, but got {list(dims)}")
 
 
@@ -108,13 +103,12 @@ def check_half(op: str, length: int, size: int) -> None:
 
 def floating(a: Array) -> Array:
     """Integers become the default dtype; half precision has no transforms, as in PyTorch."""
-    if a.dtype == np.float16:
+    kind = a.dtype.char
+    if kind in "fdFD":
+        return a
+    if kind == "e":
         raise RuntimeError("Unsupported dtype float16 for Fourier transforms; convert the tensor with .float()")
     return a.astype(get_default_dtype()) if a.dtype.kind in "biu" else a
-
-
-def complex_dtype(a: Array) -> np.dtype[Any]:
-    return np.result_type(a.dtype, np.complex64)
 
 
 def resized(shape: tuple[int, ...], dim: int, length: int) -> tuple[int, ...]:
