@@ -74,7 +74,9 @@ def factor(length: int, power: float, dtype: np.dtype[Any]) -> Any:
     if power == 0:
         return 1
     real = np.zeros((), dtype).real.dtype
-    return np.reciprocal(np.sqrt(length, dtype=real) if power == 0.5 else np.array(length, real))[()]
+    if power == 0.5:
+        return np.reciprocal(np.sqrt(length, dtype=real))
+    return real.type(1 / length if power == 1 else length**-power)
 
 
 COMPLEX = {"f": np.dtype(np.complex64), "F": np.dtype(np.complex64)}
