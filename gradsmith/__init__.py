@@ -470,7 +470,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"gradsmith.{name}")
     if name in _RENAMED:
         family, op = _RENAMED[name]
-        return getattr(importlib.import_module(f"gradsmith.generated.{family}"), op)
+        value = globals()[name] = getattr(importlib.import_module(f"gradsmith.generated.{family}"), op)
+        return value
     if name in _lazy_ops:
         value = globals()[name] = getattr(generated, name)
         return value
@@ -480,7 +481,8 @@ def __getattr__(name: str) -> Any:
     if name == "torch":  # PyTorch imports itself
         return sys.modules["gradsmith"]
     if name in _FOR_LIBRARIES:
-        return importlib.import_module(f"gradsmith.compat.torch.{name}")
+        value = globals()[name] = importlib.import_module(f"gradsmith.compat.torch.{name}")
+        return value
     if (name.startswith("_") or name == "range") and (function := _function_for_libraries(name)):
         globals()[name] = function
         return function

@@ -6,7 +6,7 @@ cimport numpy as cnp
 from libc.math cimport isfinite
 
 from gradsmith.runtime.arrays.array cimport ARCTAN2, binary, clone, is_meta
-from gradsmith.runtime.arrays.functions.ownership cimport take
+from gradsmith.runtime.arrays.functions.ownership cimport fresh_of_sizes, take
 
 import numpy as np
 
@@ -122,22 +122,56 @@ cpdef tuple frexp_of(object a):
 
 # ---- complex numbers
 
-COMPLEX_OF = {np.dtype(np.float32): complex64, np.dtype(np.float64): complex128}
-
-
-cpdef object complex_of(object real, object imag):
-    dtype = COMPLEX_OF.get(real.dtype)
-    if dtype is None:
+cpdef object complex_of(object a, object b):
+    cdef cnp.ndarray real = a, imag = b
+    cdef int type_number = cnp.PyArray_TYPE(real)
+    if type_number != cnp.NPY_FLOAT32 and type_number != cnp.NPY_FLOAT64:
         raise RuntimeError(f"complex(): expected float32 or float64 tensors, but got {real.dtype} and {imag.dtype}")
-    if real.dtype != imag.dtype:
+    if type_number != cnp.PyArray_TYPE(imag):
         raise RuntimeError(f"complex(): expected parts of one dtype, but got {real.dtype} and {imag.dtype}")
+    dtype = complex64 if type_number == cnp.NPY_FLOAT32 else complex128
+    if have_equal_sizes(real, imag) and not is_meta(<PyObject *>real) and not is_meta(<PyObject *>imag):
+        return joined(real, imag, dtype)
     shape = common_shape("complex", real, imag)
     if is_meta(<PyObject *>real) or is_meta(<PyObject *>imag):
         return array_without_data(shape, dtype)
-    result = np.empty(shape, dtype)
-    result.real = real
-    result.imag = imag
+    return joined(np.broadcast_to(real, shape), np.broadcast_to(imag, shape), dtype)
+
+
+cdef bint have_equal_sizes(cnp.ndarray a, cnp.ndarray b) noexcept:
+    cdef int i
+    if cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b):
+        return False
+    for i in range(cnp.PyArray_NDIM(a)):
+        if cnp.PyArray_DIM(a, i) != cnp.PyArray_DIM(b, i):
+            return False
+    return True
+
+
+cdef object joined(cnp.ndarray real, cnp.ndarray imag, cnp.dtype dtype):
+    """Complex numbers row by row; the parts have one size."""
+    cdef cnp.ndarray result = fresh_of_sizes(real, dtype.type_num, cnp.PyArray_NDIM(real), cnp.PyArray_DIMS(real))
+    if not (cnp.PyArray_ISCARRAY_RO(real) and cnp.PyArray_ISCARRAY_RO(imag)):
+        (<object>result).real, (<object>result).imag = real, imag
+    elif dtype.type_num == cnp.NPY_COMPLEX64:
+        interleave(<float *>cnp.PyArray_DATA(result), cnp.PyArray_DATA(real), cnp.PyArray_DATA(imag), real.size)
+    else:
+        interleave(<double *>cnp.PyArray_DATA(result), cnp.PyArray_DATA(real), cnp.PyArray_DATA(imag), real.size)
     return result
+
+
+ctypedef fused part:
+    float
+    double
+
+
+cdef int interleave(part *result, const void *real, const void *imag, Py_ssize_t count) except -1:
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(count):
+            result[2 * i] = (<const part *>real)[i]
+            result[2 * i + 1] = (<const part *>imag)[i]
+    return 0
 
 
 cpdef object angle_of(object a):
