@@ -27,11 +27,9 @@ from gradsmith.runtime.formulas.networks.losses cimport divergence_loss
 from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.runtime.formulas.reduction cimport reduced_loss, target_of_kind, weight_of_kind
 from gradsmith.generated.unary cimport op_neg
-from gradsmith.runtime.arrays.functions.networks cimport alignments
+from gradsmith.runtime.arrays.functions.networks cimport alignments, probabilities
 
 import numpy as np
-
-from gradsmith.runtime.arrays.functions.networks import probabilities
 
 
 # ---- binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean') -> Tensor
