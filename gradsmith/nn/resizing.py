@@ -93,27 +93,15 @@ def interpolate(
     >>> F.interpolate(gs.tensor([[[0.0, 3.0]]]), size=4, mode="linear", align_corners=True)
     tensor([[[0., 1., 2., 3.]]])
     """
-    dims = input.ndim - 2
-    _expect_mode(mode, dims, input, align_corners, antialias)
-    sizes, factors = _sizes(input, dims, size, scale_factor)
-    if recompute_scale_factor:
-        if scale_factor is None:
-            raise ValueError("interpolate(): recompute_scale_factor is not meaningful with an explicit size")
-        factors = [None] * dims
-    if min(*input.shape[1:], *sizes) < 1:
-        raise RuntimeError(
-            f"interpolate(): Input and output sizes should be greater than 0, but got input {list(input.shape)} and "
-            f"output {sizes}"
-        )
+    sizes, factors, taps = _plan(
+        tuple(input.shape), input.dtype, _as_key(size), _as_key(scale_factor), mode, align_corners,
+        bool(recompute_scale_factor), antialias,
+    )  # fmt: skip
     if mode == "area":
-        found: Tensor = _AREA[dims](input, sizes)
+        found: Tensor = _AREA[input.ndim - 2](input, list(sizes))
         return found
-    if input.dtype.kind not in "fc" and mode.startswith("nearest"):
+    if taps is None:
         return _taken(input, mode, sizes, factors)
-    taps = [
-        _taps(mode, size, length, factor, bool(align_corners), antialias)
-        for size, length, factor in zip(input.shape[2:], sizes, factors, strict=True)
-    ]
     return _resized(input, taps) if input.dtype.kind in "fc" else _resized_bytes(input, taps)
 
 
@@ -149,9 +137,50 @@ def upsample_bilinear(
     return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
 
 
-def _expect_mode(mode: str, dims: int, input: Tensor, align_corners: bool | None, antialias: bool) -> None:
-    if mode not in _DIMS or dims not in _DIMS[mode]:
-        raise _error_of_mode(mode, dims, input)
+# ---- what follows from sizes and settings alone
+
+_Both = tuple[Taps | None, Taps | None]  # of a dimension, and of its gradient
+_Plan = tuple[Sequence[int], Sequence[float | None], Sequence[_Both] | None]
+
+
+def _as_key(given: Any) -> Any:
+    """With types, for 2.0 and True, which equal numbers, are no sizes."""
+    values = tuple(given) if isinstance(given, Sequence) else given
+    return values, type(given), tuple(map(type, values)) if isinstance(values, tuple) else ()
+
+
+@functools.lru_cache(256)  # the same few layers ask again and again
+def _plan(
+    shape: tuple[int, ...], dtype: np.dtype[Any], size: Any, scale_factor: Any, mode: str, align_corners: bool | None,
+    recompute_scale_factor: bool, antialias: bool,
+) -> _Plan:  # fmt: skip
+    """Sizes of the result, factors where they were given, and the taps of modes that sum."""
+    dims = len(shape) - 2
+    _expect_mode(mode, shape, dtype, align_corners, antialias)
+    sizes, factors = _sizes(shape, dims, size[0], scale_factor[0])
+    if recompute_scale_factor:
+        if scale_factor[0] is None:
+            raise ValueError("interpolate(): recompute_scale_factor is not meaningful with an explicit size")
+        factors = [None] * dims
+    if min(*shape[1:], *sizes) < 1:
+        raise RuntimeError(
+            f"interpolate(): Input and output sizes should be greater than 0, but got input {list(shape)} and "
+            f"output {sizes}"
+        )
+    if mode == "area" or (dtype.kind not in "fc" and mode.startswith("nearest")):
+        return sizes, factors, None
+    taps = [
+        _taps(mode, size, length, factor, bool(align_corners), antialias)
+        for size, length, factor in zip(shape[2:], sizes, factors, strict=True)
+    ]
+    return sizes, factors, taps
+
+
+def _expect_mode(
+    mode: str, shape: tuple[int, ...], dtype: np.dtype[Any], align_corners: bool | None, antialias: bool
+) -> None:
+    if mode not in _DIMS or len(shape) - 2 not in _DIMS[mode]:
+        raise _error_of_mode(mode, shape)
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
@@ -161,24 +190,24 @@ def _expect_mode(mode: str, dims: int, input: Tensor, align_corners: bool | None
             "Anti-alias option is restricted to bilinear, bicubic modes and requires a 4-D tensor as input, but got "
             f"mode {mode!r}"
         )
-    is_of_bytes = input.dtype == np.uint8 and mode in ("bilinear", "bicubic")
-    if input.dtype.kind not in "fc" and not mode.startswith("nearest") and not is_of_bytes:
-        raise RuntimeError(f"interpolate(): not implemented for {input.dtype.name}; convert it to a floating dtype")
+    is_of_bytes = dtype == np.uint8 and mode in ("bilinear", "bicubic")
+    if dtype.kind not in "fc" and not mode.startswith("nearest") and not is_of_bytes:
+        raise RuntimeError(f"interpolate(): not implemented for {dtype.name}; convert it to a floating dtype")
 
 
-def _error_of_mode(mode: str, dims: int, input: Tensor) -> Exception:
-    modes = [name for name, allowed in _DIMS.items() if dims in allowed]
-    problem = f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D)"
+def _error_of_mode(mode: str, shape: tuple[int, ...]) -> Exception:
+    modes = [name for name, allowed in _DIMS.items() if len(shape) - 2 in allowed]
+    problem = f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {len(shape)}D)"
     if mode in _DIMS and modes:
-        problem = f"Got {input.ndim}D input, but {mode} mode needs {_DIMS[mode][0] + 2}D input"
+        problem = f"Got {len(shape)}D input, but {mode} mode needs {_DIMS[mode][0] + 2}D input"
     return NotImplementedError(
         f"{problem} for the modes: {' | '.join(_DIMS)} (got {mode}). interpolate() takes a size for images and one for "
-        f"channels before one to three others, and for size {list(input.shape)} one of the modes {modes}"
+        f"channels before one to three others, and for size {list(shape)} one of the modes {modes}"
     )
 
 
 def _sizes(
-    input: Tensor, dims: int, size: int | Sequence[int] | None, scale_factor: float | Sequence[float] | None
+    shape: tuple[int, ...], dims: int, size: int | Sequence[int] | None, scale_factor: float | Sequence[float] | None
 ) -> tuple[list[int], list[float | None]]:
     """The sizes of the result; and the factors, where they were given."""
     if size is None and scale_factor is None:
@@ -191,16 +220,14 @@ def _sizes(
         what, name = ("output", "output size") if scale_factor is None else ("scale_factor", "scale_factor")
         raise ValueError(
             f"Input and {what} must have the same number of spatial dimensions, but got input with spatial dimensions "
-            f"of {list(input.shape[2:])} and {name} of {given}"
+            f"of {list(shape[2:])} and {name} of {given}"
         )
     if scale_factor is None:
         return [index(n) for n in values], [None] * dims
-    return [math.floor(n * factor) for n, factor in zip(input.shape[2:], values, strict=True)], values
+    return [math.floor(n * factor) for n, factor in zip(shape[2:], values, strict=True)], values
 
 
 # ---- the dimensions together
-
-_Both = tuple[Taps | None, Taps | None]  # of a dimension, and of its gradient
 
 
 def _resized(input: Tensor, taps: Sequence[_Both]) -> Tensor:

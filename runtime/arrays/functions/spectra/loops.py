@@ -25,8 +25,7 @@ def along(a: Array, dim: int, power: float, inverse: bool) -> Array:
     """Transform into complex numbers, divided by a power of their number."""
     length = length_of(a, dim)
     if not HAS_UFUNCS:
-        found: Array = np.fft.ifft(a, axis=dim, norm="forward") if inverse else np.fft.fft(a, axis=dim)
-        return found * factor(length, power, found.dtype)
+        return scaled(np.fft.ifft(a, axis=dim, norm="forward") if inverse else np.fft.fft(a, axis=dim), length, power)
     loop = ufuncs.ifft if inverse else ufuncs.fft
     return run(loop, a, dim, length, complex_dtype(a), power, length)
 
@@ -35,8 +34,7 @@ def real_along(a: Array, dim: int, power: float) -> Array:
     """The nonnegative frequencies of real numbers."""
     length = length_of(a, dim)
     if not HAS_UFUNCS:
-        found: Array = np.fft.rfft(a, axis=dim)
-        return found * factor(length, power, found.dtype)
+        return scaled(np.fft.rfft(a, axis=dim), length, power)
     loop = ufuncs.rfft_n_odd if length % 2 else ufuncs.rfft_n_even
     return run(loop, a, dim, length // 2 + 1, complex_dtype(a), power, length)
 
@@ -44,8 +42,7 @@ def real_along(a: Array, dim: int, power: float) -> Array:
 def to_real_along(a: Array, dim: int, power: float, length: int) -> Array:
     """Real numbers of which these are the nonnegative frequencies."""
     if not HAS_UFUNCS:
-        found: Array = np.fft.irfft(a, length, axis=dim, norm="forward")
-        return found * factor(length, power, found.dtype)
+        return scaled(np.fft.irfft(a, length, axis=dim, norm="forward"), length, power)
     return run(ufuncs.irfft, a, dim, length, complex_dtype(a).type(0).real.dtype, power, length)
 
 
@@ -59,6 +56,10 @@ def run(loop: Any, a: Array, dim: int, size: int, dtype: np.dtype[Any], power: f
     else:
         found = loop(a, factor(length, power, dtype), axes=[(dim,), (), (dim,)], out=out)
     return found
+
+
+def scaled(found: Array, length: int, power: float) -> Array:
+    return np.asarray(found * factor(length, power, found.dtype))
 
 
 def length_of(a: Array, dim: int) -> int:
