@@ -70,6 +70,8 @@ ONE = [
     ("expanded between", (3, 2, 4), (1, 0, 3), (1, 3, 6)),
     ("overlapping, the longer one last", (3, 5), (1, 1), (1, 3)),
     ("overlapping, the longer one first", (5, 3), (1, 1), (3, 1)),
+    ("overlapping, as long", (3, 3), (1, 1), (3, 1)),
+    ("overlapping, as long, around another", (3, 2, 3), (1, 4, 1), (3, 9, 1)),
     ("of size 1", (4, 1, 5), (1, 77, 4), (1, 4, 4)),
     ("reversed", (4, 5), (-1, -4), (1, 4)),
     ("reversed rows", (4, 5), (-5, 1), (5, 1)),
@@ -112,6 +114,14 @@ def test_two_operands(function, case):
 def test_each_operand_knows_a_part(function):
     a, b = strided((3, 2, 4), (1, 0, 3)), strided((3, 2, 4), (1, 24, 3))
     assert_steps(BINARY[function](a, b), (1, 12, 3), function)
+
+
+@pytest.mark.parametrize("steps", [(1, 3), (3, 1)])
+@pytest.mark.parametrize("function", ["ufunc", "fused"])
+def test_the_second_decides_what_is_even_in_the_first(function, steps):
+    a, b = strided((3, 3), (1, 1)), strided((3, 3), steps)
+    assert_steps(BINARY[function](a, b), steps, function)
+    assert_steps(BINARY[function](b, a), steps, function)
 
 
 def test_a_mask_comes_first():
