@@ -74,6 +74,39 @@ def test_retain_grad_is_last():
     assert not x.retains_grad
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (1, 3)])
+def test_a_retained_gradient_has_memory_of_its_own(shape):
+    """It may be changed without a change of the gradient that was given, of what hooks saw, and of other gradients."""
+    x = gs.ones(shape, requires_grad=True)
+    first = x.clone()
+    middle = first.view(shape)
+    spread = middle.expand(2, *shape)
+    seen, instead = [], gs.full((2, *shape), 3.0)
+    middle.register_hook(seen.append)
+    spread.register_hook(lambda gradient: (seen.append(gradient), instead)[1])
+    for y in (first, middle, spread):
+        y.retain_grad()
+    given = gs.ones((2, *shape))
+    spread.backward(given)
+    retained = [first.grad, middle.grad, spread.grad]
+    others = [x.grad, given, instead, *seen]
+    for gradient in retained:
+        gradient.fill_(7)
+        assert (gradient == 7).all()
+        gradient.zero_()
+        assert all(not (other == 7).any() for other in (*others, *retained))
+    assert x.grad.tolist() == gs.full(shape, 6.0).tolist() and (given == 1).all() and (instead == 3).all()
+
+
+def test_retained_gradients_of_a_sum_may_be_written():
+    x = leaf([1.0, 2.0])
+    y = x * 1
+    y.retain_grad()
+    y.sum().backward()
+    y.grad[0] = 5
+    assert y.grad.tolist() == [5.0, 1.0] and x.grad.tolist() == [1.0, 1.0]
+
+
 def test_retained_gradient_follows_an_inplace_change():
     x = leaf([3.0])
     y = x * 2
