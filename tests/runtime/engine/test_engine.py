@@ -326,3 +326,79 @@ def test_a_gradient_that_nobody_holds_becomes_grad_itself():
     assert x.grad.data_ptr() != held[0].data_ptr()
     x.grad.zero_()
     assert held[0].tolist() == [2, 2, 2]
+
+
+def read_only(size):
+    array = np.zeros(size)
+    array.flags.writeable = False
+    return gs.from_numpy(array)
+
+
+PARTS_OF_LEAF = {
+    "all": lambda x: x * 2,
+    "a part": lambda x: x[1:],
+    "rows": lambda x: x[gs.tensor([1, 1])],
+    "indexed rows": lambda x: gs.embedding(x, gs.tensor([1])),
+}
+
+
+@pytest.mark.parametrize("part", PARTS_OF_LEAF.values(), ids=PARTS_OF_LEAF)
+@pytest.mark.parametrize("grad", [lambda: read_only((3, 2)), lambda: gs.zeros(1, dtype=gs.float64).expand(3, 2)])
+def test_a_grad_that_cannot_be_added_to_stays(grad, part):
+    x = gs.ones(3, 2, dtype=gs.float64, requires_grad=True)
+    x.grad = before = grad()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="read-only|single memory location"):
+            part(x).sum().backward()
+        assert x.grad is before and not before.any()
+
+
+GIVEN = {
+    "by detach": lambda kept: kept.detach(),
+    "by a view": lambda kept: kept.view(4),
+    "with NumPy": lambda kept: gs.from_numpy(kept.numpy()),
+    "of a larger one": lambda kept: gs.cat([kept, kept])[:4],
+    "itself": lambda kept: kept,
+}
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("share", GIVEN.values(), ids=GIVEN)
+def test_a_first_gradient_that_others_see_is_copied(share, times):
+    """Whether a hook, a custom Function or the caller gives it, and however they keep hold of its memory."""
+
+    class Given(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return share(kept)
+
+    def by_hook(x):
+        x.register_hook(lambda gradient: share(kept))
+        return x.sum()
+
+    for run in (by_hook, lambda x: Given.apply(x).sum()):
+        kept = gs.arange(4.0)
+        numbers = kept.numpy()
+        x = gs.ones(4, requires_grad=True)
+        for _ in range(times):
+            run(x).backward()
+        x.grad.fill_(7)
+        assert kept.tolist() == numbers.tolist() == [0, 1, 2, 3]
+    kept, x = gs.arange(4.0), gs.ones(4, requires_grad=True)
+    x.backward(share(kept))
+    x.grad.fill_(7)
+    assert kept.tolist() == [0, 1, 2, 3]
+
+
+def test_a_first_gradient_that_numpy_shares_is_copied():
+    """Only the array of the caller holds the memory: the tensor around it is gone."""
+    numbers = np.arange(4.0)
+    x = gs.ones(4, dtype=gs.float64, requires_grad=True)
+    x.register_hook(lambda gradient: gs.from_numpy(numbers))
+    x.sum().backward()
+    x.grad.fill_(7)
+    assert numbers.tolist() == [0, 1, 2, 3]
