@@ -141,6 +141,16 @@ def test_make_tensor(dtype):
     assert make_tensor(2, dtype=dtype, device="meta").is_meta
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "bool"])
+def test_made_integers_reach_the_limits_of_their_dtype(dtype):
+    least, greatest = (0, 1) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    dtype = getattr(gs, dtype)
+    assert make_tensor(3, dtype=dtype, low=greatest, high=greatest + 1).tolist() == [greatest] * 3
+    assert make_tensor(3, dtype=dtype, low=least, high=least + 1).tolist() == [least] * 3
+    assert make_tensor(9, dtype=dtype, low=-(2**40), high=least + 1).tolist() == [least] * 9
+    assert make_tensor(9, dtype=dtype, low=greatest, high=2**40).tolist() == [greatest] * 9
+
+
 def test_bounds_of_made_tensors():
     x = make_tensor(1000, dtype=gs.float64, low=2, high=3)
     assert x.min() >= 2 and x.max() < 3
