@@ -290,7 +290,16 @@ def test_scipy():
         np.array([1.0, 0.0])
     )
     numpy.testing.assert_allclose(start, [[numpy.cos(1), numpy.sin(1)], [-numpy.sin(1), numpy.cos(1)]], atol=1e-6)
-    numpy.testing.assert_allclose(convolve(X, X), numpy.convolve(X, X))
+    for mode in ("full", "valid", "same"):
+        for other in (X, X[:2], X[:1]):
+            expected = numpy.convolve(X, other, mode)
+            for axes in ([0], [0]), None:
+                numpy.testing.assert_allclose(convolve(X, other, axes=axes, mode=mode), expected)
+            numpy.testing.assert_allclose(
+                convolve(X[None], other[None], axes=([1], [1]), dot_axes=([0], [0]), mode=mode), expected
+            )
+    with pytest.raises(ValueError, match="at least as large"):
+        convolve(X[:2], X, axes=([0], [0]), mode="valid")
     images, filters = (
         numpy.random.default_rng(0).normal(size=(2, 3, 6, 6)),
         numpy.random.default_rng(1).normal(size=(3, 4, 2, 2)),

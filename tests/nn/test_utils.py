@@ -41,6 +41,16 @@ def test_one_tensor_none_and_generators():
         utils.clip_grad_norm(p, 1.0)
 
 
+def test_gradients_of_frozen_parameters_count_too():
+    """As in PyTorch: a gradient that is there is shortened, whether or not another one will come."""
+    parameters = with_gradients([3.0, 4.0], [[12.0]])
+    parameters[1].requires_grad_(False)
+    assert utils.clip_grad_norm_(parameters, 6.5).item() == pytest.approx(13.0)
+    np.testing.assert_allclose(parameters[1].grad, [[6.0]], rtol=1e-6)
+    utils.clip_grad_value_(parameters, 2.0)
+    assert [p.grad.max().item() for p in parameters] == [pytest.approx(2.0), 2.0]
+
+
 def test_infinite_gradients():
     (p,) = with_gradients([np.inf, 1.0])
     with pytest.raises(RuntimeError, match="is non-finite, so it cannot be clipped"):

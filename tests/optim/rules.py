@@ -30,7 +30,7 @@ SETTINGS = {
         {"centered": True},
         {"centered": True, "momentum": 0.5, "weight_decay": 0.1, "alpha": 0.5, "maximize": True},
     ],
-    "ASGD": [{}, {"lr": 0.1, "t0": 5}, {"lr": 0.001, "lambd": 0.1, "t0": 2, "weight_decay": 0.1, "maximize": True}],
+    "ASGD": [{}, {"lr": 0.1, "t0": 5}, {"lr": 0.001, "lambd": 0.1, "t0": 2.5, "weight_decay": 0.1, "maximize": True}],
     "Rprop": [{}, {"lr": 0.1, "etas": (0.3, 1.5), "step_sizes": (0.05, 0.15)}, {"maximize": True}],
 }  # fmt: skip
 
