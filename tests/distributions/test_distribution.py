@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import math
 import pickle
 import warnings
 
@@ -380,6 +381,44 @@ def test_modes_are_the_densest_values():
         mode = one.mode.detach()
         drawn = one.sample((1000,))
         assert (one.log_prob(drawn) <= one.log_prob(gs.maximum(mode, mode + 1e-12)) + 1e-6).all(), name
+
+
+# For parameters around those from which on a moment is there, and a mode is inside of the support.
+NAN, INF = math.nan, math.inf
+AT_LIMITS = [
+    (dist.StudentT, ([0.5, 1, 1.5, 2, 2.5],), "mean", [NAN, NAN, 0, 0, 0]),
+    (dist.StudentT, ([0.5, 1, 1.5, 2, 2.5],), "variance", [NAN, NAN, INF, INF, 5]),
+    (dist.FisherSnedecor, ([3] * 5, [1, 2, 3, 4, 5]), "mean", [NAN, NAN, 3, 2, 5 / 3]),
+    (
+        dist.FisherSnedecor,
+        ([4] * 5, [2, 3, 4, 5, 8]),
+        "variance",
+        [NAN, NAN, NAN, 2 * 25 * 7 / 36, 128 * 10 / (4 * 36 * 4)],
+    ),
+    (dist.FisherSnedecor, ([1, 2, 3, 4], [4] * 4), "mode", [NAN, NAN, 2 / 9, 1 / 3]),
+    (dist.Pareto, ([2.0] * 3, [0.5, 1, 1.5]), "mean", [INF, INF, 6]),
+    (dist.Pareto, ([2.0] * 3, [1, 2, 3]), "variance", [INF, INF, 3]),
+    (dist.InverseGamma, ([0.5, 1, 1.5], [1.5] * 3), "mean", [INF, INF, 3]),
+    (dist.InverseGamma, ([1, 2, 2.5], [1.5] * 3), "variance", [INF, INF, 2]),
+    (dist.Beta, ([1, 1, 2, 0.5, 2], [1, 2, 1, 1, 2]), "mode", [NAN, 0, 1, NAN, 0.5]),
+    (dist.Gamma, ([0.5, 1, 2], [2.0] * 3), "mode", [0, 0, 0.5]),
+    (dist.Chi2, ([1, 2, 3],), "mode", [0, 0, 1]),
+    (dist.Weibull, ([1.5] * 3, [0.5, 1, 2]), "mode", [0, 0, 1.5 / math.sqrt(2)]),
+    (dist.Poisson, ([0, 0.5, 1, 1.5],), "mode", [0, 0, 1, 1]),
+    (dist.Binomial, (5, [0, 0.5, 1]), "mode", [0, 3, 5]),
+    (dist.Geometric, ([0.25, 1],), "mean", [3, 0]),
+    (dist.Geometric, ([0.25, 1],), "variance", [12, 0]),
+    (dist.NegativeBinomial, (5, [0, 0.5]), "mode", [0, 4]),
+    (dist.Bernoulli, ([0, 0.25, 0.5, 0.75, 1],), "mode", [0, 0, NAN, 1, 1]),
+    (dist.GeneralizedPareto, (0.0, 1.0, [-0.5, 0, 0.5, 1, 1.5]), "mean", [2 / 3, 1, 2, NAN, NAN]),
+    (dist.GeneralizedPareto, (0.0, 1.0, [-0.5, 0, 0.25, 0.5, 1]), "variance", [2 / 9, 1, 32 / 9, NAN, NAN]),
+]
+
+
+@pytest.mark.parametrize(("kind", "parameters", "moment", "expected"), AT_LIMITS)
+def test_moments_at_the_limits_of_their_existence(kind, parameters, moment, expected):
+    given = [gs.tensor(p, dtype=gs.float64) if isinstance(p, list) else p for p in parameters]
+    np.testing.assert_allclose(getattr(kind(*given), moment).numpy(), expected, rtol=1e-12)
 
 
 def test_modes_at_the_ends():

@@ -272,6 +272,55 @@ def _dropout(input, p=0.5, training=True, inplace=False):
     return "dropout", p
 
 
+ASKED: list = []
+
+
+def declining(*bases):
+    """A class that writes down that it was asked, and declines."""
+
+    class Declining(*bases):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            ASKED.append((cls, types))
+            return NotImplemented
+
+    return Declining
+
+
+FIRST = declining()
+OTHER = declining()
+DERIVED = declining(FIRST)
+LAST = declining(DERIVED, OTHER)
+
+
+@pytest.mark.parametrize(
+    ("given", "order"),
+    [
+        ((FIRST, OTHER), [FIRST, OTHER]),
+        ((OTHER, FIRST), [OTHER, FIRST]),
+        ((FIRST, DERIVED), [DERIVED, FIRST]),
+        ((DERIVED, FIRST), [DERIVED, FIRST]),
+        ((OTHER, FIRST, DERIVED), [OTHER, DERIVED, FIRST]),
+        ((FIRST, OTHER, DERIVED), [DERIVED, FIRST, OTHER]),
+        ((FIRST, OTHER, LAST), [LAST, FIRST, OTHER]),
+        ((FIRST, FIRST, DERIVED, FIRST), [DERIVED, FIRST]),
+    ],
+    ids=str,
+)
+def test_classes_are_asked_from_left_to_right_and_derived_ones_before_their_bases(given, order):
+    """Python's own rule for operators, which NumPy has for functions too."""
+    ASKED.clear()
+    with pytest.raises(TypeError, match="no implementation found"):
+        gs.stack([cls() for cls in given])
+    assert [cls for cls, _ in ASKED] == order
+    assert all(types == tuple(order) for _, types in ASKED)
+    if len(given) == 3:
+        ASKED.clear()
+        with pytest.raises(TypeError, match="no implementation found"):
+            gs.where(*[cls() for cls in given])
+        assert [cls for cls, _ in ASKED] == order
+
+
 def test_functions_ask_classes_that_are_no_tensors():
     d, x = Diagonal(4, 2.0), gs.ones(2)
     assert gs.mean(d) == 0.5 and gs.matmul(d, x).tolist() == gs.matmul(x, d).tolist() == [2, 2]
