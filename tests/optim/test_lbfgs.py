@@ -170,6 +170,42 @@ def test_the_strong_wolfe_conditions_hold(name, first):
     assert 1 <= count <= 41
 
 
+# A function of t and k with its slope, k, the first step length, and the step lengths that PyTorch 2.13 tries.
+KINK = (lambda t, k: -t + k * max(0, t - 0.3) ** 2, lambda t, k: -1 + 2 * k * max(0, t - 0.3))
+ROOT = (lambda t, k: t - math.log1p(k * t), lambda t, k: 1 - k / (1 + k * t))
+STEEP = (lambda t, k: -t + math.exp(k * (t - 1)), lambda t, k: -1 + k * math.exp(k * (t - 1)))
+WAVE = (lambda t, k: -t + 0.3 * math.sin(k * t) + 0.2 * t**2, lambda t, k: -1 + 0.3 * k * math.cos(k * t) + 0.4 * t)
+SEARCHES = [
+    (KINK, 3, 3, [3, 0.255243248027, 0.529718923224]),
+    (ROOT, 2, 0.01, [0.01, 0.05505]),
+    (STEEP, 2, 0.1, [0.1, 0.741571395326]),
+    (STEEP, 20, 1, [1, 0.657782577806, 0.85310765339]),
+    (WAVE, 5, 1, [
+        1, 1.02487735932, 1.02342181456, 1.02107963311, 1.02342031369, 1.02318624563, 1.02342031367,
+    ]),
+    (WAVE, 40, 2, [
+        2, 2.13483320049, 2.13618153249, 2.15795574088, 2.15997822741, 2.16012808125, 2.16012957979, 2.16012818192,
+        2.16012817185, 2.16012818192,
+    ]),
+    (WAVE, 60, 0.5, [
+        0.5, 0.479479128413, 0.497947912841, 0.498160313475, 0.498160503419, 0.498344453077, 0.498160503611,
+    ]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "k", "first", "expected"), SEARCHES)
+def test_the_step_lengths_that_are_tried(function, k, first, expected):
+    value, slope = function
+    tried = []
+
+    def evaluate(t):
+        tried.append(t)
+        return Point(t, value(t, k), None, slope(t, k))
+
+    strong_wolfe(evaluate, Point(0.0, value(0, k), None, slope(0, k)), first, 1.0, 1e-9, 25)
+    assert tried == pytest.approx(expected, rel=1e-10)
+
+
 def test_the_cubic_through_two_points():
     def cubic(t):
         return Point(t, t**3 - 3 * t, None, 3 * t**2 - 3)
