@@ -214,6 +214,27 @@ def test_out_of_wider_type_takes_the_result():
     np.testing.assert_array_equal(out.numpy(), [1.5, 2.5])
 
 
+CATEGORIES = {
+    "bool": 0, "uint8": 1, "int8": 1, "int16": 1, "int32": 1, "int64": 1, "float16": 2, "float32": 2, "float64": 2,
+    "complex64": 3, "complex128": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", CATEGORIES)
+@pytest.mark.parametrize("found", CATEGORIES)
+def test_a_result_is_written_to_all_dtypes_but_those_of_a_lower_category(found, target):
+    """PyTorch's `can_cast`: signed and unsigned integers of all widths are one category."""
+    ones = gs.ones(2, dtype=getattr(gs, found))
+    for write in (lambda y: gs.mul(ones, ones, out=y), lambda y: y.add_(ones)):
+        y = gs.zeros(2, dtype=getattr(gs, target))
+        if CATEGORIES[found] <= CATEGORIES[target]:
+            assert write(y) is y and y.dtype == target
+        else:
+            with pytest.raises(RuntimeError, match=f"can't be cast to the desired output type {target}"):
+                write(y)
+            assert not y.any()
+
+
 def test_out_must_be_a_tensor():
     with pytest.raises(TypeError, match=r"add\(\): argument 'out' must be Tensor, not int"):
         gs.add(gs.ones(2), gs.ones(2), out=3)

@@ -333,3 +333,31 @@ def test_zeros_for_outputs_without_gradient_can_be_left_out(materialize, index_o
 
     Split.apply(gs.ones(2, requires_grad=True))[0].sum().backward()
     assert found == [2, 0 if materialize else None, 0]
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5])
+def test_the_needs_of_each_backward_that_runs_inside_another(depth):
+    """Of a context whose backward runs, however many others run inside it, they are those of its own run."""
+    contexts, seen = [], []
+
+    class Nested(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b, level):
+            ctx.level = level
+            return a * b
+
+        @staticmethod
+        def backward(ctx, gradient):
+            contexts.append(ctx)
+            if ctx.level < depth:
+                with gs.enable_grad():
+                    x, y = gs.ones(1, requires_grad=True), gs.ones(1, requires_grad=True)
+                    gs.autograd.grad(Nested.apply(x, y, ctx.level + 1), y if ctx.level % 2 else x)
+            else:
+                seen.extend(one.needs_input_grad[:2] for one in contexts)
+            return gradient, gradient, None
+
+    x, y = gs.ones(1, requires_grad=True), gs.ones(1, requires_grad=True)
+    gs.autograd.grad(Nested.apply(x, y, 1), x)
+    assert seen == [(True, False), *[(False, True) if level % 2 else (True, False) for level in range(1, depth)]]
+    assert all(one.needs_input_grad[:2] == (True, True) for one in contexts)
