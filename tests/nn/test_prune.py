@@ -1,5 +1,6 @@
 """Pruning: masks, their order, what is left. Values are those of PyTorch."""
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -46,6 +47,20 @@ def test_pruned_again_and_again(layer):
     assert layer.weight_mask.tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0], [1, 0, 0]]
     (hook,) = layer._forward_pre_hooks.values()
     assert len(hook) == 4 and isinstance(hook[0], prune.L1Unstructured) and list(hook)[3].dim == 1
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("n", [1, 2, 3.0, float("inf"), float("-inf"), 0, "fro"])
+def test_slices_of_the_least_norm_of_any_order(n, dim):
+    weights = np.array([[5.0, 0.0, 0.0, 1.0], [3.0, 3.0, -3.0, 1.5], [-4.0, 3.5, 0.5, 0.25], [2.0, -2.5, 2.5, 2.0]])
+    norms = np.linalg.norm(np.moveaxis(weights, dim, 0), 2 if n == "fro" else n, axis=1)
+    for count in (1, 2, 3):
+        layer = gs.nn.Linear(4, 4)
+        layer.weight = gs.nn.Parameter(gs.tensor(weights))
+        prune.ln_structured(layer, "weight", count, n, dim)
+        kept = np.ones_like(weights)
+        np.moveaxis(kept, dim, 0)[np.argsort(norms, kind="stable")[:count]] = 0
+        np.testing.assert_array_equal(layer.weight_mask, kept)
 
 
 def test_what_is_left(layer):

@@ -235,6 +235,19 @@ def test_a_result_is_written_to_all_dtypes_but_those_of_a_lower_category(found, 
             assert not y.any()
 
 
+@pytest.mark.parametrize("dtype", [gs.complex64, gs.complex128])
+@pytest.mark.parametrize("norm", [gs.norm, gs.linalg.norm, gs.linalg.vector_norm, gs.linalg.matrix_norm])
+def test_norms_computed_from_complex_numbers_go_into_real_ones(norm, dtype):
+    x = np.random.default_rng(0).normal(size=(3, 3)) * (1 + 2j)
+    real, other = (gs.float32, gs.float64) if dtype == gs.complex64 else (gs.float64, gs.float32)
+    out = gs.empty((), dtype=real)
+    assert norm(gs.tensor(x, dtype=dtype), dtype=dtype, out=out) is out
+    assert out.item() == pytest.approx(np.linalg.norm(x), rel=1e-6)
+    for wrong in (dtype, other):
+        with pytest.raises(RuntimeError, match=f"out tensor to have dtype {real}"):
+            norm(gs.tensor(x, dtype=dtype), dtype=dtype, out=gs.empty((), dtype=wrong))
+
+
 def test_out_must_be_a_tensor():
     with pytest.raises(TypeError, match=r"add\(\): argument 'out' must be Tensor, not int"):
         gs.add(gs.ones(2), gs.ones(2), out=3)

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import itertools
 import threading
 
 import pytest
@@ -33,6 +34,41 @@ def test_one_instance_entered_inside_itself():
         with gs.enable_grad(), mode, mode:
             assert not gs.is_grad_enabled()
         assert not gs.is_grad_enabled()
+
+
+MODES = {
+    "no_grad": gs.no_grad,
+    "enable_grad": gs.enable_grad,
+    "inference_mode": gs.inference_mode,
+    "inference_mode(False)": lambda: gs.inference_mode(False),
+}
+
+
+@pytest.mark.parametrize("others", list(itertools.product(MODES, repeat=2)))
+@pytest.mark.parametrize("name", MODES)
+def test_each_entry_of_one_instance_restores_what_it_found(name, others):
+    """Nested in any other modes, and in itself."""
+
+    def state():
+        return gs.is_grad_enabled(), gs.is_inference_mode_enabled()
+
+    mode = MODES[name]()
+
+    def enter(depth):
+        found = state()
+        with mode:
+            inside = state()
+            with mode:
+                assert state() == inside
+            assert state() == inside
+            if depth < len(others):
+                with MODES[others[depth]]():
+                    enter(depth + 1)
+            assert state() == inside
+        assert state() == found
+
+    for _ in range(2):
+        enter(0)
 
 
 def test_restored_when_the_block_raises():

@@ -159,6 +159,32 @@ def test_repeated_places_add_up_in_every_dtype(index, dtype):
         np.testing.assert_array_equal(found, expected, strict=True)
 
 
+MASKS = {
+    "rows": (np.array([True, False, True, True]),),
+    "columns": (slice(None), np.array([False, True, True])),
+    "after an ellipsis": (..., np.array([True, False, True, False, True])),
+    "of two dimensions": (np.arange(12).reshape(4, 3) % 5 < 2,),
+    "of elements": (np.arange(60).reshape(4, 3, 5) % 7 == 0,),
+    "none": (np.zeros(4, bool),),
+    "with integers": (np.array([True, False, False, True]), np.array([2, 0])),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8", "c16", "i1", "i8", "u1"])
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("index", MASKS.values(), ids=MASKS)
+def test_values_under_masks(index, accumulate, dtype):
+    random = np.random.default_rng(0)
+    array = random.integers(1, 9, size=(4, 3, 5)).astype(dtype)
+    for a in (array, array[::-1].copy()[::-1]):
+        values = random.integers(1, 9, size=a[index].shape).astype(dtype)
+        expected = a.copy()
+        expected[index] = a[index] + values if accumulate else values
+        np.testing.assert_array_equal(indexed.index_put_of(a, index, values, accumulate), expected, strict=True)
+        assert indexed.index_put_into(a, index, values, accumulate) == 0
+        np.testing.assert_array_equal(a, expected, strict=True)
+
+
 VIEW_INDICES = [
     1, -1, slice(None), slice(1, None), slice(None, None, -1), slice(5, 1), slice(-2, None), slice(2, 0, -2), ..., None,
     (), (0, 1, 2), (-1, -2, -3), (slice(None), 1), (..., 0), (0, ...), (0, ..., 1), (None, 1, None, ..., slice(0, 2)),
