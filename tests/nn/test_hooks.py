@@ -88,6 +88,35 @@ def test_some_hooks_are_called_after_errors():
         failing(1)
 
 
+REGISTERED = {
+    "forward pre": lambda module, **options: module.register_forward_pre_hook(lambda *_: None, **options),
+    "forward": lambda module, **options: module.register_forward_hook(lambda *_: None, **options),
+    "backward pre": lambda module, **options: module.register_full_backward_pre_hook(lambda *_: None, **options),
+    "backward": lambda module, **options: module.register_full_backward_hook(lambda *_: None, **options),
+}
+
+
+@pytest.mark.parametrize("prepend", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(kind, {}) for kind in REGISTERED]
+    + [("forward pre", {"with_kwargs": True})]
+    + [("forward", {"with_kwargs": True}), ("forward", {"always_call": True})],
+)
+def test_nothing_is_left_of_a_hook_that_is_removed(kind, options, prepend):
+    def sizes(module):
+        return {name: len(value) for name, value in vars(module).items() if isinstance(value, dict)}
+
+    layer = nn.Linear(2, 1)
+    before = sizes(layer)
+    handles = [REGISTERED[kind](layer, prepend=prepend, **options) for _ in range(2)]
+    assert sizes(layer) != before
+    for handle in handles:
+        handle.remove()
+        handle.remove()
+    assert sizes(layer) == before
+
+
 def test_what_is_no_hook():
     with pytest.raises(TypeError, match="a hook must be callable, got int"):
         nn.ReLU().register_forward_hook(3)

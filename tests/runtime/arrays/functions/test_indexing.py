@@ -185,6 +185,33 @@ def test_values_under_masks(index, accumulate, dtype):
         np.testing.assert_array_equal(a, expected, strict=True)
 
 
+OVERLAPPING = {
+    "values behind": (lambda x: (x[1:5],), lambda x: x[:4]),
+    "values before": (lambda x: (x[:4],), lambda x: x[4:8]),
+    "values the other way round": (lambda x: (np.arange(8),), lambda x: x[::-1]),
+    "all": (lambda x: (x,), lambda x: x),
+    "places alone": (lambda x: (x[:4],), lambda x: np.array([5, 5, 6, 6])),
+    "one value": (lambda x: (x[2:6],), lambda x: x[3:4]),
+    "under a mask": (lambda x: (np.array([True] * 4 + [False] * 4),), lambda x: x[1:5]),
+}
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("case", OVERLAPPING)
+def test_places_and_values_that_lie_in_what_is_written(case, accumulate):
+    """They are what they were before the write."""
+    index, values = OVERLAPPING[case]
+    start = np.array([3, 1, 0, 2, 7, 6, 4, 5])
+    expected, places, given = start.copy(), index(start), values(start)
+    if accumulate:
+        np.add.at(expected, places, given)
+    else:
+        expected[places] = given
+    for memory in (start.copy(), np.repeat(start, 2)[::2], start[::-1].copy()[::-1]):
+        indexed.index_put_into(memory, index(memory), values(memory), accumulate)
+        np.testing.assert_array_equal(memory, expected)
+
+
 VIEW_INDICES = [
     1, -1, slice(None), slice(1, None), slice(None, None, -1), slice(5, 1), slice(-2, None), slice(2, 0, -2), ..., None,
     (), (0, 1, 2), (-1, -2, -3), (slice(None), 1), (..., 0), (0, ...), (0, ..., 1), (None, 1, None, ..., slice(0, 2)),
