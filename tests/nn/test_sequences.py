@@ -227,3 +227,21 @@ def test_weights_that_are_set_as_a_list():
     assert layer._flat_weights[0] is layer.weight_ih_l0 and layer._flat_weights[1] is others[1]
     layer.double()
     assert layer._flat_weights == list(layer.parameters()) and layer.weight_hh_l0.dtype == gs.float64
+
+
+@pytest.mark.parametrize("says", [None, False, True])
+@pytest.mark.parametrize("kind", ["none", "causal", "other", "of another size"])
+def test_what_layers_are_told_of_a_mask(kind, says):
+    """Whether it is causal: as the caller says, or, when nothing is said, as the mask is."""
+    told = []
+
+    class Layer(nn.TransformerEncoderLayer):
+        def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+            told.append(is_causal)
+            return src
+
+    causal = nn.Transformer.generate_square_subsequent_mask(3)
+    mask = {"none": None, "causal": causal, "other": causal.T, "of another size": causal[:2, :2]}[kind]
+    encoder = nn.TransformerEncoder(Layer(4, 1, 4, 0.0), 2, enable_nested_tensor=False)
+    encoder(gs.zeros(3, 1, 4), mask, is_causal=says)
+    assert told == [kind == "causal" if says is None else says] * 2

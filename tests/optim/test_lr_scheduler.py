@@ -230,6 +230,8 @@ def plateau(numbers, **settings):
         ({"patience": 0, "min_lr": 0.4}, [1, 1, 1], [1, 0.5, 0.4]),
         ({"patience": 0, "min_lr": [0.7, 0.1]}, [1, 1, 1], [1, 0.7, 0.7]),
         ({"patience": 0, "eps": 0.6}, [1, 1, 1], [1, 1, 1]),
+        ({"patience": 0, "eps": 0.5}, [1, 1, 1], [1, 1, 1]),
+        ({"patience": 0, "eps": 0.25}, [1, 1, 1, 1], [1, 0.5, 0.5, 0.5]),
         ({"patience": 0}, [gs.tensor(1.0), math.nan, 0], [1, 0.5, 0.5]),
     ],
 )

@@ -330,6 +330,13 @@ def test_functions_ask_classes_that_are_no_tensors():
         gs.exp(d)
 
 
+@pytest.mark.parametrize("op", [gs.cat, gs.stack])
+def test_classes_in_lists_within_lists_are_not_asked(op):
+    """What is no tensor there is refused as any other value is."""
+    with pytest.raises(TypeError, match="expected Tensor as element 0 .*, but got list"):
+        op([[FIRST()]])
+
+
 def in_new_process(program):
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
     assert not done.stderr

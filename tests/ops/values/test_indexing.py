@@ -562,3 +562,14 @@ def test_adding_to_a_place_does_not_look_at_the_rest():
 
     assert best(lambda: x.index_put_(index, value, accumulate=True)) < best(lambda: x.add_(1)) + 1e-3
     assert x[4] != x[5]
+
+
+@pytest.mark.parametrize("value", [lambda x: x[3], lambda x: x[3:], lambda x: x[:1], lambda x: x[1:2].reshape(1, 1)])
+def test_one_element_of_a_tensor_is_written_to_its_places_under_a_mask(value):
+    """It is read before any is written, as in PyTorch."""
+    x, array = gs.arange(1.0, 5.0), np.arange(1.0, 5.0)
+    for mask in ([True, False, True, True], [False] * 4, [True] * 4):
+        expected = np.where(mask, value(array).item(), array)
+        y = x.clone()
+        y[gs.tensor(mask)] = value(y)
+        assert y.tolist() == expected.tolist()

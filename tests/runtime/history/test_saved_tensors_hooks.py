@@ -442,3 +442,34 @@ def test_a_block_ends_without_arguments():
     block.__exit__()
     with graph.disable_saved_tensors_hooks("none is open"):
         pass
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4])
+def test_outer_pairs_are_there_again_when_an_inner_block_ends(depth):
+    """Also when it ends with an error, and for what is saved between two inner blocks."""
+    x, seen = gs.tensor([2.0], requires_grad=True), []
+
+    def pair(number):
+        return gs.autograd.graph.saved_tensors_hooks(lambda t: (seen.append(number), t)[1], lambda t: t)
+
+    def packed():
+        seen.clear()
+        x.exp()
+        return list(seen)
+
+    def nested(number, fails):
+        outer = packed()
+        with pair(number):
+            assert packed() == [number, *outer]
+            if number < depth:
+                nested(number + 1, fails)
+                assert packed() == [number, *outer]
+                with pytest.raises(ZeroDivisionError):
+                    nested(number + 1, True)
+            assert packed() == [number, *outer]
+            if fails:
+                raise ZeroDivisionError
+        assert packed() == outer
+
+    nested(1, False)
+    assert packed() == []
