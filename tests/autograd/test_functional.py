@@ -414,3 +414,15 @@ def test_the_standard_basis():
     assert (first.dtype, second.dtype) == (gs.float32, gs.float64)
     with pytest.raises(AssertionError, match="Expected at least one tensor"):
         functional._construct_standard_basis_for((), ())
+
+
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64])
+def test_matrices_of_functions_on_meta(dtype):
+    """Of what depends on its inputs, and of what does not."""
+    x, y = gs.empty(3, device="meta", dtype=dtype), gs.empty(2, device="meta", dtype=dtype)
+    found = functional.jacobian(lambda x, y: (x * 2, y.sum()), (x, y))
+    assert [[block.shape for block in row] for row in found] == [[(3, 3), (3, 2)], [(3,), (2,)]]
+    rows = functional.hessian(lambda x, y: (x * x).sum() + y.prod(), (x, y))
+    assert [[block.shape for block in row] for row in rows] == [[(3, 3), (3, 2)], [(2, 3), (2, 2)]]
+    for block in (block for row in (*found, *rows) for block in row):
+        assert block.is_meta and block.dtype == dtype

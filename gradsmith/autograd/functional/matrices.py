@@ -24,6 +24,7 @@ from gradsmith.generated import stack
 from gradsmith.runtime.batching.levels import Caller, at_once
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches.grad_mode import enable_grad
+from gradsmith.runtime.tensors.factories.creation import zeros
 
 Function = Callable[..., Any]
 Blocks = list[Tensors]  # for each output a matrix for each input
@@ -246,7 +247,8 @@ def _units(tensor: Any) -> Iterator[Any]:
     for number in range(tensor.numel()):
         unit = np.zeros(tensor.numel(), tensor.dtype)
         unit[number] = 1
-        yield from_array(unit.reshape(tensor.shape))
+        one = from_array(unit.reshape(tensor.shape))
+        yield one.to(tensor.device) if tensor.is_meta else one
 
 
 def _stacked(values: Sequence[Any], like: Any, dim: int) -> Any:
@@ -257,4 +259,4 @@ def _stacked(values: Sequence[Any], like: Any, dim: int) -> Any:
 def _shaped(values: Any, output: Any, point: Any, like: Any) -> Any:
     """The block of one output and one input; zeros for None, of the dtype of `like`."""
     shape = (*output.shape, *point.shape)
-    return from_array(np.zeros(shape, like.dtype)) if values is None else values.reshape(shape)
+    return zeros(shape, dtype=like.dtype, device=like.device) if values is None else values.reshape(shape)
