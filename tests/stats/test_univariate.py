@@ -284,6 +284,13 @@ def test_dtypes():
     assert gs.stats.norm.pdf(gs.ones(2, dtype=gs.float32), 0.5).dtype == gs.float32
     assert gs.stats.norm.pdf(np.ones(2)).dtype == gs.float64
     assert gs.stats.norm.pdf(np.arange(3)).dtype == gs.float64
+    single, double = np.ones(2, np.float32), np.ones(2)
+    for one, other, expected in [
+        (gs.tensor(single), double, "float64"), (single, gs.tensor(double), "float64"), (single, double, "float64"),
+        (single, single, "float32"), (single, 0.5, "float32"), (single, gs.arange(2), "float32"),
+        (np.float32(1), 0, "float32"), (gs.arange(2), double, "float64"), (np.arange(2), gs.tensor(single), "float32"),
+    ]:  # fmt: skip
+        assert gs.stats.norm.pdf(one, other).dtype == gs.stats.norm.pdf(other, one).dtype == expected
 
 
 def test_the_order_of_arguments_is_scipys():

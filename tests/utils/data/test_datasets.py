@@ -269,3 +269,16 @@ def test_single_samples():
 def test_texts_of_numpy_remain_a_list():
     batch = np.array(["a", "b"])
     assert default_collate(batch) is batch and default_collate([np.bytes_(b"a")]) == [b"a"]
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_a_pass_draws_one_seed_however_long_it_is(replacement):
+    """So that what is drawn after it does not depend on the number of samples, as in PyTorch."""
+    following = set()
+    for length in (1, 10, 1000):
+        gs.manual_seed(3)
+        numbers = list(RandomSampler(range(length), replacement))
+        following.add(gs.rand(()).item())
+        gs.manual_seed(3)
+        assert list(RandomSampler(range(length), replacement)) == numbers
+    assert len(following) == 1
