@@ -300,3 +300,37 @@ def test_parameters_may_be_optimized_through_a_registry():
     concentration, rate = positive(free).tolist()
     assert concentration / rate == pytest.approx(data.mean().item(), rel=1e-2)
     assert concentration == pytest.approx(3, rel=0.3)
+
+
+REAL, VECTORS, MATRICES = "Real()", "IndependentConstraint(Real(), 1)", "IndependentConstraint(Real(), 2)"
+POSITIVE, UNIT = "GreaterThan(lower_bound=0.0)", "Interval(lower_bound=0.0, upper_bound=1.0)"
+# What each transform takes and gives, and whether it can be undone: as PyTorch 2.13 prints it.
+SETS = [
+    (transforms.AbsTransform, (), REAL, POSITIVE, False),
+    (transforms.AffineTransform, (1.0, 2.0), REAL, REAL, True),
+    (transforms.AffineTransform, (1.0, 2.0, 1), VECTORS, VECTORS, True),
+    (transforms.CatTransform, ([transforms.ExpTransform()],), "Cat()", "Cat()", True),
+    (transforms.ComposeTransform, ([transforms.ExpTransform(), transforms.TanhTransform()],), REAL,
+     "Interval(lower_bound=-1.0, upper_bound=1.0)", True),
+    (transforms.CorrCholeskyTransform, (), VECTORS, "CorrCholesky()", True),
+    (transforms.ExpTransform, (), REAL, POSITIVE, True),
+    (transforms.IndependentTransform, (transforms.ExpTransform(), 1), VECTORS, f"IndependentConstraint({POSITIVE}, 1)",
+     True),
+    (transforms.LowerCholeskyTransform, (), MATRICES, "LowerCholesky()", False),
+    (transforms.PositiveDefiniteTransform, (), MATRICES, "PositiveDefinite()", False),
+    (transforms.PowerTransform, (2.0,), POSITIVE, POSITIVE, True),
+    (transforms.ReshapeTransform, ((2,), (1, 2)), VECTORS, MATRICES, True),
+    (transforms.SigmoidTransform, (), REAL, UNIT, True),
+    (transforms.SoftmaxTransform, (), VECTORS, "Simplex()", False),
+    (transforms.SoftplusTransform, (), REAL, POSITIVE, True),
+    (transforms.StackTransform, ([transforms.ExpTransform()],), "Stack()", "Stack()", True),
+    (transforms.StickBreakingTransform, (), VECTORS, "Simplex()", True),
+    (transforms.TanhTransform, (), REAL, "Interval(lower_bound=-1.0, upper_bound=1.0)", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "parameters", "domain", "codomain", "bijective"), SETS)
+def test_what_is_taken_and_given(kind, parameters, domain, codomain, bijective):
+    one = kind(*parameters)
+    assert (str(one.domain), str(one.codomain), one.bijective) == (domain, codomain, bijective)
+    assert (str(one.inv.domain), str(one.inv.codomain), one.inv.bijective) == (codomain, domain, bijective)

@@ -63,6 +63,27 @@ def test_slices_of_the_least_norm_of_any_order(n, dim):
         np.testing.assert_array_equal(layer.weight_mask, kept)
 
 
+def test_what_is_pruned_stays_so_whatever_comes_later():
+    """Each method prunes of what is left."""
+    weights = gs.tensor([[1.0, -2.0, 3.0, -4.0], [5.0, -6.0, 7.0, -8.0]])
+    later = {
+        "mask": lambda layer: prune.custom_from_mask(layer, "weight", gs.tensor([[1.0, 1, 1, 1], [1, 1, 1, 0]])),
+        "elements": lambda layer: prune.l1_unstructured(layer, "weight", 1),
+        "chance": lambda layer: prune.random_unstructured(layer, "weight", 1),
+        "slices": lambda layer: prune.ln_structured(layer, "weight", 1, 2, 1),
+        "none": lambda layer: prune.identity(layer, "weight"),
+    }
+    for name, method in later.items():
+        layer = gs.nn.Linear(4, 2)
+        layer.weight = gs.nn.Parameter(weights.clone())
+        prune.custom_from_mask(layer, "weight", gs.tensor([[0.0, 1, 1, 0], [1, 1, 1, 1]]))
+        method(layer)
+        mask = layer.weight_mask.numpy()
+        assert mask[0, 0] == mask[0, 3] == 0, name
+        assert (mask == 0).sum() == {"none": 2, "slices": 3}.get(name, 3), name
+        assert gs.equal(layer.weight, weights * layer.weight_mask)
+
+
 def test_what_is_left(layer):
     expected = prune.l1_unstructured(layer, "weight", 3).weight.detach()
     assert prune.is_pruned(gs.nn.Sequential(layer))

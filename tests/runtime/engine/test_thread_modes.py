@@ -65,6 +65,22 @@ def test_hooks_on_saved_tensors_that_a_hook_takes_away_are_back_after_the_backwa
     assert len(packed) > before
 
 
+@pytest.mark.parametrize("hook", TENSOR_HOOKS.values(), ids=TENSOR_HOOKS)
+def test_the_words_of_an_outer_refusal_are_back(hook):
+    """After a hook that refuses hooks on saved tensors in words of its own: for the next nodes, and for the caller."""
+    inner = gs.autograd.graph.disable_saved_tensors_hooks("of the hook")
+    with gs.autograd.graph.disable_saved_tensors_hooks("of the caller"):
+        gradient(hook, inner.__enter__)
+        with (
+            pytest.raises(RuntimeError, match="of the caller"),
+            gs.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+        ):
+            pass
+        inner.__exit__(None, None, None)  # else it ends when it is collected
+    with gs.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        assert gradient().tolist() == [12.0, 27.0]
+
+
 def test_a_refusal_of_hooks_on_saved_tensors_ends_with_its_node():
     refusal = gs.autograd.graph.disable_saved_tensors_hooks("not here")
     gradient(TENSOR_HOOKS["tensor hook"], refusal.__enter__)
