@@ -1,6 +1,7 @@
 """Distributions of numbers against SciPy's, and their derivatives against differences."""
 
 import inspect
+import itertools
 
 import numpy as np
 import pytest
@@ -275,6 +276,18 @@ def test_parameters_that_are_invalid_give_nan():
 def test_errors_name_what_is_wrong(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+@pytest.mark.parametrize("moment", ["mean", "var", "std"])
+@pytest.mark.parametrize(
+    "name", [name for name in CONTINUOUS if CONTINUOUS[name] and name not in ("truncnorm", "vonmises")]
+)
+def test_moments_at_the_limits_of_their_existence(name, moment):
+    """Infinite or NaN from the very shape on at which they are that in SciPy."""
+    own, scipys = pair(name)
+    for shapes in itertools.product([0.5, 1.0, 1.5, 2.0, 2.5, 4.0, 4.5], repeat=len(CONTINUOUS[name])):
+        found, expected = getattr(own, moment)(*shapes).item(), getattr(scipys, moment)(*shapes)
+        assert found == pytest.approx(float(expected), rel=1e-9, nan_ok=True), shapes
 
 
 def test_dtypes():
