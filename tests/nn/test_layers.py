@@ -166,6 +166,19 @@ def test_embeddings_keep_nothing_at_the_padding():
     assert nn.Embedding.from_pretrained(table, freeze=False).weight.requires_grad
 
 
+@pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
+def test_tables_that_are_given_are_frozen_unless_otherwise_said(kind):
+    table = gs.arange(6.0).reshape(3, 2)
+    options = {"padding_idx": 1, "max_norm": 2.0, "norm_type": 1.0, "scale_grad_by_freq": True, "sparse": False}
+    if kind is nn.EmbeddingBag:
+        options |= {"mode": "sum", "include_last_offset": True}
+    for freeze, requires_grad in (({}, False), ({"freeze": True}, False), ({"freeze": False}, True)):
+        layer = kind.from_pretrained(table, **freeze, **options)
+        assert layer.weight.requires_grad is requires_grad and gs.equal(layer.weight, table)
+        assert (layer.num_embeddings, layer.embedding_dim) == (3, 2)
+        assert {name: getattr(layer, name) for name in options} == options
+
+
 @pytest.mark.parametrize("shape", [(1, 2), (1, 2, 1, 1)])
 def test_groups_of_one_element(shape):
     layer = nn.GroupNorm(2, 2)
