@@ -1,5 +1,6 @@
 """Functions as C: bits, layouts, constants, gradients, threads, errors."""
 
+import shutil
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -73,6 +74,41 @@ def test_triangles_outer_products_and_cross_entropy(dtype: Any, tmp_path: Path) 
     x, y = numbers(4, 5, dtype=dtype), numbers(3, seed=1, dtype=dtype)
     for found, wanted in zip(exported(f, [x, y], tmp_path), f(x, y)):
         np.testing.assert_allclose(found, wanted.numpy(), rtol=3e-6 if dtype == np.float32 else 1e-13)
+
+
+REDUCTIONS: dict[str, Any] = {
+    "sum": lambda x, dim: x.sum(dim),
+    "mean": lambda x, dim: x.mean(dim),
+    "prod": lambda x, dim: x.prod(dim),
+    "amax": lambda x, dim: x.amax(dim),
+    "amin": lambda x, dim: x.amin(dim),
+    "argmax": lambda x, dim: x.argmax(dim),
+    "argmin": lambda x, dim: x.argmin(dim),
+    "all": lambda x, dim: (x > 0).all(dim),
+    "any": lambda x, dim: (x > 1).any(dim),
+    "logsumexp": lambda x, dim: x.logsumexp(dim),
+    "softmax": lambda x, dim: x.softmax(dim),
+    "log_softmax": lambda x, dim: x.log_softmax(dim),
+    "cumsum": lambda x, dim: x.cumsum(dim),
+}
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler with this name")
+def test_reductions_of_equal_and_missing_elements(tmp_path: Path) -> None:
+    """One program of them all, so that it is compiled where the others are left out: the first of equal elements, and
+    NaN, is found along each dimension.
+    """
+    x = gs.tensor(np.random.default_rng(0).integers(-1, 3, size=(4, 5, 3)).astype(np.float64))
+    missing = x.clone()
+    missing[1, 2, :2] = missing[1, 3, 0] = missing[3, 0, 1] = np.nan
+    names = [(name, dim) for name in REDUCTIONS for dim in (0, 1, 2)]
+
+    def function(x: Any, y: Any) -> list[Any]:
+        return [REDUCTIONS[name](one, dim) for one in (x, y) for name, dim in names]
+
+    found = exported(function, [x, missing], tmp_path)
+    for (name, dim), one, expected in zip(names * 2, found, function(x, missing)):
+        np.testing.assert_allclose(one, expected.numpy(), rtol=1e-12, atol=1e-14, err_msg=f"{name} along {dim}")
 
 
 @compiles
