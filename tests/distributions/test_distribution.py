@@ -79,11 +79,19 @@ def test_copies(name):
         np.testing.assert_allclose(other.log_prob(x).detach().numpy(), expected, rtol=1e-12)
 
 
+def parts_of(one):
+    """Its tensors that have a row for each distribution of a batch of two."""
+    found = {name: getattr(one, name) for name in (*one.arg_constraints, *vars(one)) if not name.startswith("_")}
+    return {name: value for name, value in found.items() if isinstance(value, gs.Tensor) and value.shape[:1] == (2,)}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_expanded(name):
     one, parameters = made(name)
     wide = one.expand((3, 2))
     assert type(wide) is type(one) and wide.batch_shape == (3, 2) and wide.event_shape == one.event_shape
+    for attribute, value in parts_of(one).items():
+        assert getattr(wide, attribute).shape == (3, *value.shape), attribute
     x = one.sample()
     for attribute in ("mean", "variance"):
         try:

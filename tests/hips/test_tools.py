@@ -219,6 +219,34 @@ def test_vectors_of_complex_numbers():
     check_grads(lambda x: [np.conj(x), np.imag(x)], order=1)(z)
 
 
+# Settings, and where four steps lead according to autograd 1.9.
+STEPS = [
+    (sgd, {"step_size": 0.1, "mass": 0.8},
+     [[0.98, -1.84], [0.9424, -1.5668], [0.889472, -1.226896], [0.82334016, -0.86282112]]),
+    (rmsprop, {"step_size": 0.05, "gamma": 0.7},
+     [[0.9500000005, -1.91033283227], [0.89828903727, -1.84260039509], [0.845530480588, -1.78375417577],
+      [0.792167381073, -1.72971737538]]),
+    (adam, {"step_size": 0.1, "b1": 0.8, "b2": 0.9},
+     [[0.900000001, -1.90000000012], [0.800000001997, -1.80024088745], [0.700000002989, -1.70090627064],
+      [0.600000003975, -1.60219818814]]),
+    (sgd, {}, [[0.99, -1.92], [0.9701, -1.7722], [0.940489, -1.570292], [0.90143421, -1.32876312]]),
+    (rmsprop, {},
+     [[0.900000001, -1.70390671702], [0.80000000191, -1.50215493764], [0.700000002747, -1.34315468897],
+      [0.600000003525, -1.21032776745]]),
+    (adam, {},
+     [[0.99900000001, -1.999], [0.997998654396, -1.99800036247], [0.996995109683, -1.9970013349],
+      [0.995988564321, -1.99600316867]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("optimizer, options, expected", STEPS)
+def test_steps_of_optimizers(optimizer, options, expected):
+    tried = []
+    slope = lambda x, i: x * numpy.array([1.0, 4.0]) + 0.1 * i  # noqa: E731
+    last = optimizer(slope, numpy.array([1.0, -2.0]), lambda x, i, g: tried.append(x), 4, **options)
+    numpy.testing.assert_allclose([*tried[1:], last], expected, rtol=1e-10)
+
+
 @pytest.mark.parametrize("optimizer, options", [(sgd, {}), (rmsprop, {"step_size": 0.03}), (adam, {"step_size": 0.1})])
 def test_optimizers(optimizer, options):
     steps = []
