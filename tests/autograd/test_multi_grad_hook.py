@@ -93,3 +93,20 @@ def test_hook_dict_of_a_tensor():
     z.grad_fn._register_hook_dict(y)
     (z * 5).sum().backward()
     assert seen == [5.0]
+
+
+def test_a_backward_inside_another_has_gradients_of_its_own():
+    """Those of the outer one that have come already are still there when the inner one ends."""
+    a, b = gs.tensor([2.0], requires_grad=True), gs.tensor([3.0], requires_grad=True)
+    seen = []
+    handle = gs.autograd.graph.register_multi_grad_hook((a, b), lambda grads: seen.append([g.item() for g in grads]))
+    y = b * 1
+
+    def inner(gradient):
+        with gs.enable_grad():
+            (5 * a + 7 * b).sum().backward()
+
+    y.register_hook(inner)  # runs when the gradient of `a` has come
+    ((y * 11).sum() + (a * 13).sum()).backward()
+    handle.remove()
+    assert sorted(seen) == [[5.0, 7.0], [13.0, 11.0]]

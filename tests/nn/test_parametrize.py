@@ -293,3 +293,15 @@ def test_weights_of_spectral_norm_one():
     assert vector.bias.norm().item() == pytest.approx(1.0)
     with pytest.raises(IndexError, match="Dimension out of range"):
         parametrizations.spectral_norm(nn.Linear(2, 2), dim=2)
+
+
+def test_a_spectral_norm_is_good_from_the_start():
+    """Without a step of training: fifteen steps of the power method were done."""
+    values = np.array([3.0, 2.0, 1.0, 0.5])
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    for seed in range(5):
+        gs.manual_seed(seed)
+        layer = gs.nn.Linear(4, 4, bias=False, dtype=gs.float64)
+        layer.weight = gs.nn.Parameter(gs.tensor(basis * values @ basis.T))
+        layer = gs.nn.utils.parametrizations.spectral_norm(layer).eval()
+        assert np.linalg.norm(layer.weight.detach().numpy(), 2) == pytest.approx(1.0, rel=1e-4)

@@ -408,3 +408,16 @@ def test_the_restriction_is_told_before_that_of_leaves():
         x.unbind()[0].mul_(2.0)
     with pytest.raises(RuntimeError, match="created in no_grad mode and is being modified inplace by mul_"):
         no_grad_view(x).mul_(2.0)
+
+
+def test_what_a_write_to_a_view_saved_is_freed_with_the_graph():
+    x, factor = gs.ones(2, 3, requires_grad=True), gs.full((3,), 5.0, requires_grad=True)
+    y = x * 1
+    y[0].mul_(factor)
+    inner = y.grad_fn._function
+    y.sum().backward(retain_graph=True)
+    assert gs.equal(inner._saved_other, factor)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="freed"):
+        _ = inner._saved_other
+    assert factor.grad.tolist() == [2.0] * 3
