@@ -12,7 +12,7 @@ from gradsmith.generated.op_table import OPS
 from gradsmith.verify.case import Subject
 from gradsmith.verify.samples import key_of
 from tests.compiler.samples import Sample
-from tests.graph.compiled_c import called, library_of
+from tests.graph.compiled_c import called, joined, library_of
 
 pytestmark = [
     pytest.mark.compiles,
@@ -81,7 +81,8 @@ def test_what_exports_agrees_with_eager(tmp_path: Path) -> None:
     keys = set()
     for first in range(0, len(cases), IN_LIBRARY):
         part = cases[first : first + IN_LIBRARY]
-        library = library_of([tmp_path / f"{case.name}.c" for case in part], tmp_path / f"part{first}.so")
+        file = joined([tmp_path / f"{case.name}.c" for case in part], tmp_path / f"part{first}.c")
+        library = library_of([file], file.with_suffix(".so"))
         for case in part:
             found = called(library, case.name, case.args, case.expected)
             assert all(agrees(one, other, TOLERANCES[case.dtype]) for one, other in zip(found, case.expected)), (
