@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import cache
 
 from .errors import Problem
 from .foreign_words import sign_hint
@@ -20,6 +21,7 @@ def parse(text: str) -> ast.expr:
     return parse_python(text.replace("\n", " "))
 
 
+@cache  # the steps of a build ask for a text three times; none of them changes a tree
 def parse_python(text: str) -> ast.expr:
     """Any Python expression.
 
