@@ -26,7 +26,7 @@ GENERATED := $(wildcard generated/*)
 VENV_DONE := $(VENV)/gradsmith-ready
 GENERATE_DONE := build/generated
 
-.PHONY: all venv generate check-generated build debug check-memory explain verify test test-all fuzz check demo bench bench-compare bench-edit docs clean distclean help
+.PHONY: all venv generate check-generated build debug check-memory explain verify test test-all fuzz check check-python demo bench bench-compare bench-edit docs clean distclean help
 .DEFAULT_GOAL := all
 
 all: build            ## virtual environment, generated sources, compiled extensions
@@ -60,11 +60,12 @@ test-all: build       ## run all tests
 fuzz: build           ## random programs against PyTorch, where it is installed: make fuzz ARGS="--programs 20000 --seed 1"
 	@$(TORCH_PYTHON) -m tests.differential $(ARGS)
 
-check: check-generated  ## formatting, lint, types, generated sources up to date
+check: check-generated check-python  ## formatting, lint, types, generated sources up to date
+
+check-python: venv    ## formatting, lint, types
 	@$(RUN) -m ruff format --check
 	@$(RUN) -m ruff check
-	@$(RUN) -m mypy
-	@$(RUN) -m mypy --package gradsmith
+	@$(RUN) -m mypy --package gradsmith --package benchmarks --package codegen --package compiling
 
 check-generated: venv ## fail when generated/ is not what derivatives.yaml says
 	@$(RUN) -m codegen --check
