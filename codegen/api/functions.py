@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from ..model import Op
 from ..spec.names import COPY, INPLACE, PLAIN, Form, namespace_of
@@ -123,6 +124,7 @@ class Face:
         return tuple(dict.fromkeys(name for name in made if name))
 
 
+@cache  # several files of a build show each
 def make_face(ops: tuple[Op, ...]) -> Face:
     """The faces of all entries of one base."""
     inplace = tuple(op for op in ops if "inplace" in op.forms)

@@ -21,7 +21,7 @@ def parse(text: str) -> ast.expr:
     return parse_python(text.replace("\n", " "))
 
 
-@cache  # the steps of a build ask for a text three times; none of them changes a tree
+@cache  # the steps of a build ask for each text several times; none of them changes a tree
 def parse_python(text: str) -> ast.expr:
     """Any Python expression.
 
