@@ -4,6 +4,8 @@
 """
 from cpython.ref cimport PyObject
 cimport numpy as cnp
+from libc.string cimport memcmp
+from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport full_array, is_meta
 from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
@@ -71,6 +73,16 @@ def grad_in_short(outputs, inputs, vectors, bint keep_graph, bint create_graph, 
     return tuple(results)
 
 
+def backward_in_short(outputs, vectors, bint keep_graph):
+    """`backward` of one tensor with a gradient where nothing is left to check; False, and nothing done, for any other."""
+    cdef TensorBase root = only_tensor(outputs)
+    cdef TensorBase vector = None if root is None else fitting_vector(root, only_tensor(vectors))
+    if vector is None:
+        return False
+    run_all([root], [vector], keep_graph, False)
+    return True
+
+
 cdef TensorBase only_tensor(given):
     """The tensor that is given, alone or in a sequence; None for anything else."""
     if isinstance(given, TensorBase):
@@ -103,9 +115,14 @@ cdef TensorBase fitting_vector(TensorBase root, TensorBase vector):
         return None
     if cnp.PyArray_TYPE(<cnp.ndarray>vector.array) != cnp.PyArray_TYPE(<cnp.ndarray>root.array):
         return None
-    if is_meta(vector.array) != is_meta(root.array) or vector.shape != root.shape:
+    if is_meta(vector.array) != is_meta(root.array) or not have_one_shape(<cnp.ndarray>vector.array, <cnp.ndarray>root.array):
         return None
     return vector
+
+
+cdef bint have_one_shape(cnp.ndarray a, cnp.ndarray b) noexcept:
+    cdef int ndim = cnp.PyArray_NDIM(a)
+    return ndim == cnp.PyArray_NDIM(b) and memcmp(cnp.PyArray_DIMS(a), cnp.PyArray_DIMS(b), ndim * sizeof(npy_intp)) == 0
 
 
 def takes_gradient(TensorBase root not None):
