@@ -261,6 +261,7 @@ if TYPE_CHECKING:
     from gradsmith.runtime.tensors.factories.exchange import from_dlpack as from_dlpack
     from gradsmith.runtime.tensors.factories.exchange import frombuffer as frombuffer
     from gradsmith.runtime.tensors.factories.exchange import to_dlpack as to_dlpack
+    from gradsmith.runtime.tensors.factories.mapped_files import from_file as from_file
     from gradsmith.runtime.tensors.factories.memory import empty_permuted as empty_permuted
     from gradsmith.runtime.tensors.factories.memory import empty_strided as empty_strided
     from gradsmith.runtime.tensors.factories.memory import resize_as_ as resize_as_
@@ -376,6 +377,7 @@ _ELSEWHERE = {
     "gradsmith.runtime.graph.printing": ("get_printoptions", "printoptions", "set_printoptions"),
     "gradsmith.runtime.graph.size": ("Size",),
     "gradsmith.runtime.tensors.factories.exchange": ("from_dlpack", "frombuffer", "to_dlpack"),
+    "gradsmith.runtime.tensors.factories.mapped_files": ("from_file",),
     "gradsmith.runtime.tensors.factories.memory": ("empty_permuted", "empty_strided", "resize_as_"),
     "gradsmith.runtime.tensors.factories.random": (
         "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",

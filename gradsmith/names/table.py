@@ -142,9 +142,6 @@ MISSING = {
         "some of a sparse matrix": (
             "lobpcg"
         ),
-        "Files come from NumPy, by `gs.from_numpy(np.memmap(path))` for example": (
-            "from_file"
-        ),
     },
     "torch.accelerator": {
         "There is no accelerator; ask `accelerator.is_available()` first": (
