@@ -273,7 +273,11 @@ MISSING = {
     },
     "torch.nn": {
         "There is one device, the CPU, and one process": (
-            "Module.bfloat16 Module.ipu Module.mtia Module.xpu"
+            "Module.ipu Module.mtia Module.xpu"
+        ),
+        "NumPy has no such dtype: `gs.float32` is the type of parameters, `gs.float16` takes half the"
+        " memory": (
+            "Module.bfloat16"
         ),
         "Machinery of PyTorch's own compiler and types": (
             "Module.T_destination"

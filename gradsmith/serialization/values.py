@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.arrays.device import device as Device
+from gradsmith.runtime.arrays.dtypes import MISSING, MissingDtype
 from gradsmith.runtime.graph.size import Size
 from gradsmith.serialization.arrays import DTYPES
 from gradsmith.serialization.errors import CorruptFileError
@@ -36,6 +37,8 @@ def node_of(value: Any) -> Node | None:
         return {"range": [hex(number) for number in (value.start, value.stop, value.step)]}
     if kind is Size:
         return {"Size": list(value)}
+    if kind is MissingDtype:
+        return {"missing_dtype": value.__name__}
     if isinstance(value, np.dtype) and value.name in DTYPES:
         return {"dtype": value.name}
     if isinstance(value, Device):
@@ -72,6 +75,13 @@ def known_dtype(name: Any) -> np.dtype[Any]:
         raise CorruptFileError(f"load: there are no tensors of dtype {name!r}")
     dtype: np.dtype[Any] = np.dtype(name)
     return dtype
+
+
+def _missing_dtype(node: Node) -> MissingDtype:
+    name = node["missing_dtype"]
+    if name not in MISSING:
+        raise CorruptFileError(f"load: there is no dtype {name!r}")
+    return MISSING[name]
 
 
 def whole_numbers(values: Any) -> list[int]:
@@ -131,6 +141,7 @@ READERS: dict[str, Callable[[Node], Any]] = {
     "range": _range,
     "Size": lambda node: Size(whole_numbers(node["Size"])),
     "dtype": lambda node: known_dtype(node["dtype"]),
+    "missing_dtype": _missing_dtype,
     "device": lambda node: Device(node["device"]),
     "path": _path,
     "timedelta": lambda node: _timedelta(node["timedelta"]),

@@ -8,7 +8,7 @@ through `as_dtype`, so that an unknown one is refused in one place and one wordi
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -56,8 +56,9 @@ kernels.add_dtype_attributes({
 class MissingDtype:
     """A dtype of PyTorch that NumPy does not have. It may be compared with dtypes; no tensor can have it.
 
-    Of its numbers the size and `finfo` are known: `itemsize` is in bytes, `mantissa` counts the bits behind the point,
-    and `largest` and `smallest_normal` are values.
+    `isinstance` takes it for a dtype, since programs keep it in tables of dtypes. Of its numbers the size and `finfo`
+    are known: `itemsize` is in bytes, `mantissa` counts the bits behind the point, and `largest` and `smallest_normal`
+    are values.
     """
 
     __slots__ = ("__name__", "is_complex", "itemsize", "largest", "mantissa", "smallest_normal")
@@ -71,6 +72,10 @@ class MissingDtype:
         self.largest = largest
         self.smallest_normal = smallest_normal
         self.is_complex = is_complex
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return np.dtype
 
     @property
     def is_floating_point(self) -> bool:
@@ -91,6 +96,7 @@ bfloat16 = MissingDtype("bfloat16", 2, 7, (2 - 2.0**-7) * 2.0**127, 2.0**-126)
 complex32 = chalf = MissingDtype("complex32", 4, 10, (2 - 2.0**-10) * 2.0**15, 2.0**-14, is_complex=True)
 float8_e4m3fn = MissingDtype("float8_e4m3fn", 1, 3, 1.75 * 2.0**8, 2.0**-6)  # all ones is NaN
 float8_e5m2 = MissingDtype("float8_e5m2", 1, 2, 1.75 * 2.0**15, 2.0**-14)
+MISSING = {dtype.__name__: dtype for dtype in (bfloat16, complex32, float8_e4m3fn, float8_e5m2)}
 
 # In the order in which messages list them.
 SUPPORTED = (
@@ -154,10 +160,7 @@ def as_dtype(value: Any, op: str) -> np.dtype[Any]:
 def _as_rare_dtype(value: Any, op: str) -> np.dtype[Any]:
     """A dtype that NumPy understands beyond the names above (``"f4"``, ``np.number`` ...), or the error."""
     if isinstance(value, MissingDtype):
-        raise TypeError(
-            f"{op}(): NumPy has no dtype {value.__name__}, so no tensor can have it. gradsmith.float32 is the dtype of "
-            "parameters, and gradsmith.float16 takes half the memory"
-        )
+        refuse_missing(value, op)
     if value is None or not isinstance(value, (str, type, np.dtype)):
         raise TypeError(f"{op}(): argument 'dtype' must be a dtype, not {type(value).__name__}")
     try:
@@ -165,6 +168,13 @@ def _as_rare_dtype(value: Any, op: str) -> np.dtype[Any]:
     except TypeError:
         raise TypeError(f"{op}(): {_unknown(value)}") from None
     return require_supported(dtype)
+
+
+def refuse_missing(dtype: MissingDtype, op: str) -> NoReturn:
+    raise TypeError(
+        f"{op}(): NumPy has no dtype {dtype.__name__}, so no tensor can have it. gradsmith.float32 is the dtype of "
+        "parameters, and gradsmith.float16 takes half the memory"
+    )
 
 
 def _unknown(value: Any) -> str:

@@ -1,5 +1,6 @@
 """The namespaces of PyTorch that have little to do on one CPU: they answer as PyTorch does without other devices."""
 
+import copy
 import pickle
 
 import pytest
@@ -211,8 +212,43 @@ def test_sizes_of_dtypes_that_numpy_lacks():
     assert [gs.finfo(dtype).max for dtype in (gs.float8_e5m2, gs.float8_e4m3fn, gs.complex32)] == [57344, 448, 65504]
     assert [gs.finfo(dtype).eps for dtype in (gs.float8_e5m2, gs.float8_e4m3fn)] == [0.25, 0.125]
     assert gs.finfo().bits == 32 and gs.finfo(gs.float64).eps == 2.0**-52 and gs.bfloat16.is_floating_point
+
+
+def test_dtypes_that_numpy_lacks_are_dtypes():
+    for dtype in (gs.bfloat16, gs.complex32, gs.float8_e5m2):
+        assert (
+            isinstance(dtype, gs.dtype) and copy.deepcopy(dtype) is dtype and pickle.loads(pickle.dumps(dtype)) is dtype
+        )
+    with pytest.raises(TypeError, match=r"zeros\(\): NumPy has no dtype complex32"):
+        gs.zeros(2, dtype=gs.complex32)
     with pytest.raises(TypeError, match="NumPy has no dtype bfloat16"):
-        gs.empty(0, dtype=gs.bfloat16).element_size()
+        gs.set_default_dtype(gs.bfloat16)
+    with pytest.raises(AttributeError, match="'Linear' object has no attribute 'bfloat16': .*`gs.float16` takes half"):
+        gs.nn.Linear(1, 1).bfloat16()
+
+
+def test_size_of_an_element_of_a_dtype_that_numpy_lacks():
+    """Libraries make a tensor of no elements to learn it, such as kornia's reader of safetensors."""
+    dtypes = {"F32": gs.float32, "BF16": gs.bfloat16, "F8": gs.float8_e4m3fn}
+    assert {name: gs.empty(0, dtype=dtype).element_size() for name, dtype in dtypes.items()} == {
+        "F32": 4, "BF16": 2, "F8": 1,
+    }  # fmt: skip
+    nothing = gs.tensor([], dtype=gs.bfloat16)
+    assert (nothing.dtype, nothing.numel(), len(nothing), nothing.itemsize, nothing.nbytes) == (gs.bfloat16, 0, 0, 2, 0)
+    assert nothing.shape == (0,) and not isinstance(nothing, gs.Tensor) and not hasattr(nothing, "__array__")
+    assert repr(gs.empty(2, 0, dtype=gs.bfloat16)) == "tensor([], size=(2, 0), dtype=gradsmith.bfloat16)"
+    for make in (
+        lambda: nothing.float(),
+        lambda: gs.empty(1, dtype=gs.bfloat16),
+        lambda: gs.tensor([1.0], dtype=gs.bfloat16),
+    ):
+        with pytest.raises(
+            TypeError, match="NumPy has no dtype bfloat16, so no tensor can have it. .*float16 takes half"
+        ):
+            make()
+    for use in (lambda: gs.ones(0) + nothing, lambda: gs.nn.Parameter(nothing), lambda: gs.cat([nothing])):
+        with pytest.raises(TypeError):
+            use()
 
 
 def test_modules_of_another_metaclass():

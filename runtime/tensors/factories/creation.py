@@ -18,6 +18,7 @@ import numpy as np
 from gradsmith.runtime.arrays.array import array_without_data, copy_values, element_of, empty_of, has_no_data
 from gradsmith.runtime.arrays.device import META, as_device, default_is_meta
 from gradsmith.runtime.arrays.dtypes import (
+    MissingDtype,
     as_dtype,
     default_complex_dtype,
     get_default_dtype,
@@ -32,6 +33,7 @@ from gradsmith.runtime.batching.batch import batched, is_tracing, level_of, phys
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array, from_shared_array
 from gradsmith.runtime.switches.truth import check_flag, with_flag
 from gradsmith.runtime.tensors.factories import quick
+from gradsmith.runtime.tensors.factories.no_elements import no_elements
 from gradsmith.runtime.tensors.factories.python_data import array_of_data, existing_array, is_tensor, refuse_masked
 from gradsmith.runtime.tensors.factories.ranges import (
     first_point,
@@ -90,6 +92,9 @@ def tensor(
     """
     if (found := quick.of_numbers(data, dtype, device, requires_grad)) is not None:
         return found
+    if isinstance(dtype, MissingDtype):
+        length = len(data) if isinstance(data, (list, tuple)) else 1
+        return no_elements(dtype, (length,), "tensor")  # type: ignore[return-value]
     if is_tensor(data):
         warn_of_copy("gradsmith.tensor(sourceTensor)")
     return copied(data, dtype, device, requires_grad)
@@ -265,6 +270,8 @@ def empty(
 ) -> Tensor:
     """Tensor with uninitialised values."""
     expect_strided("empty", layout)
+    if isinstance(dtype, MissingDtype):
+        return no_elements(dtype, as_size("empty", size, named), "empty")  # type: ignore[return-value]
     result = _filled("empty", np.empty, None, size, named, out, dtype, device, requires_grad)
     return in_format("empty", result, memory_format)
 

@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from gradsmith.generated.tensor import Tensor
+from gradsmith.names.missing import reason_for
 from gradsmith.nn.modules.module.global_hooks import GLOBAL
 from gradsmith.nn.modules.module.wording import typename
 from gradsmith.nn.parameter import Buffer, Parameter
 from gradsmith.runtime.tensors.module_calls import call_by_hooks_or_forward, speed_up
 
 TABLES = ("_parameters", "_buffers", "_modules")
+# Methods of PyTorch's modules that ours have not: asking for one says why.
+_ABSENT = frozenset({"bfloat16", "ipu", "mtia", "xpu"})
 # Tables of hooks that every module has.
 HOOK_TABLES = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
@@ -165,7 +168,10 @@ class Registry:
         for table in TABLES:
             if table in attributes and name in attributes[table]:
                 return attributes[table][name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        problem = f"'{type(self).__name__}' object has no attribute '{name}'"
+        if name in _ABSENT:
+            raise AttributeError(f"{problem}: {reason_for('torch.nn', f'Module.{name}')}")
+        raise AttributeError(problem)
 
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__
