@@ -16,6 +16,7 @@ from gradsmith.runtime.arrays.device import CPU, as_device
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
 from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.tensors.factories import quick_data
 from gradsmith.runtime.tensors.factories.creation import empty
 from gradsmith.runtime.tensors.factories.python_data import array_of_data, is_tensor
 
@@ -77,6 +78,11 @@ class _Call:
             return self._of_tensor(value)
         if isinstance(value, Size):
             return empty(value, dtype=self.dtype, device=CPU)
+        if (
+            isinstance(value, (list, tuple))
+            and (found := quick_data.of_data(value, self.dtype, CPU, False)) is not None
+        ):
+            return found
         if _is_whole(value):
             return empty([self._size(value, 1)], dtype=self.dtype, device=CPU)
         if isinstance(value, str):

@@ -32,7 +32,7 @@ from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.batching.batch import batched, is_tracing, level_of, physical, trace_of_thread
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array, from_shared_array
 from gradsmith.runtime.switches.truth import check_flag, with_flag
-from gradsmith.runtime.tensors.factories import quick
+from gradsmith.runtime.tensors.factories import quick, quick_data
 from gradsmith.runtime.tensors.factories.no_elements import no_elements
 from gradsmith.runtime.tensors.factories.python_data import array_of_data, existing_array, is_tensor, refuse_masked
 from gradsmith.runtime.tensors.factories.ranges import (
@@ -90,7 +90,7 @@ def tensor(
     ValueError
         If nested lists are not equally long; the message names the place.
     """
-    if (found := quick.of_numbers(data, dtype, device, requires_grad)) is not None:
+    if (found := quick_data.of_data(data, dtype, device, requires_grad)) is not None:
         return found
     if isinstance(dtype, MissingDtype):
         length = len(data) if isinstance(data, (list, tuple)) else 1
@@ -133,6 +133,8 @@ def as_tensor(data: Any, dtype: DTypeLike | None = None, device: DeviceLike | No
     if is_tensor(data):
         result = data if dtype is None or data.dtype == dtype else data.to(dtype)
         return _moved(result, device)
+    if (found := quick_data.of_data(data, dtype, device, False)) is not None:
+        return found
     array = existing_array(data)
     if array is None:
         return made(array_of_data(data, dtype, "as_tensor"), False, "as_tensor", device=device)

@@ -92,44 +92,6 @@ cdef object made_like(object like, object value, object dtype, object device, bi
     return new_tensor(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), value, type_num, device, requires_grad)
 
 
-def of_numbers(data, dtype, device, requires_grad):
-    """Tensor of a float, an int, or a list of either, in the dtype that they have or in float32 or float64."""
-    if not is_flag(requires_grad):
-        return None
-    cdef bint is_list = type(data) is list
-    if is_list and (not data or len(data) > MOST_ELEMENTS):
-        return None
-    first = data[0] if is_list else data
-    cdef bint are_ints = PyLong_CheckExact(first)
-    if not are_ints and not PyFloat_CheckExact(first):
-        return None
-    cdef int type_num = type_of(dtype, cnp.NPY_INT64 if are_ints else default_type())
-    if type_num not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) and not (are_ints and type_num == cnp.NPY_INT64):
-        return None
-    cdef npy_intp count = len(data) if is_list else 1
-    result = new_tensor(1 if is_list else 0, &count, None, type_num, device, requires_grad)
-    if result is None:
-        return None
-    cdef char *to = cnp.PyArray_BYTES(<cnp.ndarray>(<TensorBase>result).array)
-    for number in data if is_list else (data,):
-        if type(number) is not type(first) or not -MOST <= number <= MOST:
-            return None
-        to = store(type_num, number, to)
-    return result
-
-
-cdef inline char *store(int type_num, object number, char *to) except NULL:
-    """One number; gives the place of the next."""
-    if type_num == cnp.NPY_FLOAT32:
-        (<float *>to)[0] = <float><double>number
-        return to + sizeof(float)
-    if type_num == cnp.NPY_FLOAT64:
-        (<double *>to)[0] = number
-    else:
-        (<npy_int64 *>to)[0] = number
-    return to + sizeof(double)
-
-
 def identity(rows, columns, dtype, device, requires_grad):
     """Matrix with ones on the diagonal."""
     if not is_flag(requires_grad):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.runtime.tensors import constructor
 from gradsmith.runtime.tensors.factories import creation
 
 X, WIDE = gs.arange(6.0).reshape(2, 3), gs.arange(6.0).reshape(2, 3).t()
@@ -36,6 +37,34 @@ CALLS = {
     "tensor of ints": lambda: gs.tensor([1, -2]),
     "tensor of ints as floats": lambda: gs.tensor([1, -2], dtype=gs.float64),
     "tensor of mixed numbers": lambda: gs.tensor([1, 2.5, True]),
+    "tensor of bools": lambda: gs.tensor([True, False, True]),
+    "tensor of one bool": lambda: gs.tensor(True),
+    "tensor of bools as floats": lambda: gs.tensor([True, False], dtype=gs.float32, requires_grad=True),
+    "tensor of ints and bools": lambda: gs.tensor([3, False]),
+    "tensor of a tuple": lambda: gs.tensor((1.5, 2)),
+    "matrix": lambda: gs.tensor([[0.1, 2], [3, -4.5]], requires_grad=True),
+    "matrix of ints": lambda: gs.tensor([(1, 2, 3), (4, 5, 6)]),
+    "matrix of ints as floats": lambda: gs.tensor([[1], [2]], dtype=gs.float64),
+    "matrix of floats as ints": lambda: gs.tensor([[1.5], [-2.5]], dtype=gs.int64),
+    "matrix of narrow ints": lambda: gs.tensor([[1, 2]], dtype=gs.int8),
+    "matrix of bools": lambda: gs.tensor([[True], [False]]),
+    "matrix of many numbers": lambda: gs.tensor([[0.1 * i] * 9 for i in range(20)]),
+    "deep lists": lambda: gs.tensor([[[[1.5, 2.5]], [[3.5, 4.5]]]] * 2),
+    "lists of nothing": lambda: gs.tensor([[], []]),
+    "tensor of NumPy's numbers": lambda: gs.tensor([np.float64(0.1), 2.5, 3]),
+    "tensor of NumPy's numbers in single": lambda: gs.tensor([[np.float64(0.1)]], dtype=gs.float32),
+    "tensor of NumPy's narrow numbers": lambda: gs.tensor([np.float32(0.1), np.int16(3)]),
+    "tensor of rows": lambda: gs.tensor([np.ones(2), np.zeros(2)]),
+    "tensor of complex numbers": lambda: gs.tensor([1, 2j]),
+    "tensor of the largest whole doubles": lambda: gs.tensor([2**53, -(2**53)]),
+    "tensor of ints beyond doubles": lambda: gs.tensor([2**53 + 1, 1]),
+    "tensor of large ints in single": lambda: gs.tensor([2**24 + 1, 2**53 - 1, -(2**62) - 1], dtype=gs.float32),
+    "as_tensor": lambda: gs.as_tensor([[1, 2.5]]) + gs.as_tensor(3.0),
+    "as_tensor in double": lambda: gs.as_tensor([1, 2], dtype=gs.float64),
+    "FloatTensor": lambda: gs.FloatTensor([[1, 2.5]]),
+    "LongTensor": lambda: gs.LongTensor([[1, 2]]) + gs.LongTensor([1.5, -2.5]),
+    "BoolTensor": lambda: gs.BoolTensor([True, False]) & gs.BoolTensor([1, 0]),
+    "Tensor": lambda: gs.Tensor([1, 2]) + gs.Tensor((0.5,)),
     "tensor of large numbers": lambda: gs.tensor([1e300, 1.0, float("nan"), float("inf")]),
     "tensor of a large int": lambda: gs.tensor([2**62, 1]),
     "arange": lambda: gs.arange(5),
@@ -90,6 +119,8 @@ class Slow:
 def test_the_same_as_by_python(name, monkeypatch):
     gs.manual_seed(3)
     quick = CALLS[name]()
+    for module in (creation, constructor):
+        monkeypatch.setattr(module, "quick_data", Slow())
     monkeypatch.setattr(creation, "quick", Slow())
     for draw in ("rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm", "normal"):
         monkeypatch.setattr(gs, draw, getattr(gs, draw).__wrapped__)
@@ -102,8 +133,8 @@ def test_the_same_as_by_python(name, monkeypatch):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_on_the_meta_device(name):
-    if any(part in name for part in ("new_", "_like", "CPU", "normal of t", "normal by")):
-        return  # on a device that is named, or that of the other tensor
+    if any(part in name for part in ("new_", "_like", "CPU", "normal of t", "normal by", "Tensor")):
+        return  # on a device that is named, that of the other tensor, or that of older constructors
     with gs.device("meta"):
         assert CALLS[name]().is_meta
     assert not CALLS[name]().is_meta
