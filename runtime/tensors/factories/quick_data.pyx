@@ -1,4 +1,4 @@
-"""Small tensors of Python's numbers, and of nested lists of them, without NumPy's look at what they are.
+"""Small tensors of Python's numbers, and of nested lists of them or of arrays, without NumPy's look at what they are.
 
 The dtype follows the rules of `python_data`: the highest kind among the numbers decides. What has other leaves, lists
 of different lengths, numbers that a double does not hold, or many elements, is left to that module: the result is None.
@@ -10,8 +10,8 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_bool, npy_int64, npy_intp
 
-from gradsmith.runtime.arrays.array cimport default_type
-from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.arrays.array cimport default_type, is_meta
+from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase
 from gradsmith.runtime.tensors.factories.quick cimport is_flag, new_tensor, type_of
 
 import numpy as np
@@ -35,33 +35,43 @@ cdef enum Kind:         # of numbers that have been read, as bits
     BOOLS = 1
     INTS = 2
     FLOATS = 4
-    DOUBLES = 8         # NumPy's, which keep their dtype
+    SINGLES = 8         # those of arrays and tensors, and NumPy's own, keep their dtype
+    DOUBLES = 16
+
+
+cdef struct Block:      # the shape of the arrays that the lists have for leaves; numbers are arrays without dimensions
+    int nd
+    npy_intp *dims
+    npy_intp count
 
 
 def of_data(data, dtype, device, requires_grad):
-    """Tensor of a number, or of a list or tuple of numbers, of such lists, and so on."""
+    """Tensor of a number, or of a list, tuple or range of numbers or arrays, of such lists, and so on."""
     if not is_flag(requires_grad):
         return None
+    if type(data) is range and len(data) <= MOST_ELEMENTS:
+        data = list(data)
     cdef npy_intp[MOST_DIMS] dims
     cdef npy_intp count = 1
-    cdef int nd = shape_of(data, dims, &count)
+    cdef Block block
+    cdef int nd = shape_of(data, dims, &count, &block)
     if nd < 0:
         return None
     cdef double[FEW] few
     if count <= FEW:
-        return of_values(data, nd, dims, count, few, dtype, device, requires_grad)
+        return of_values(data, nd, dims, count, &block, few, dtype, device, requires_grad)
     cdef double *values = <double *>PyMem_Malloc(count * sizeof(double))
     if values == NULL:
         raise MemoryError()
     try:
-        return of_values(data, nd, dims, count, values, dtype, device, requires_grad)
+        return of_values(data, nd, dims, count, &block, values, dtype, device, requires_grad)
     finally:
         PyMem_Free(values)
 
 
-cdef int shape_of(object data, npy_intp *dims, npy_intp *count) except -2:
+cdef int shape_of(object data, npy_intp *dims, npy_intp *count, Block *block) except -2:
     """As the first elements tell; -1 for what is empty, too deep or has too many elements."""
-    cdef int nd = 0
+    cdef int nd = 0, i
     while type(data) is list or type(data) is tuple:
         if nd == MOST_DIMS:
             return -1
@@ -71,16 +81,41 @@ cdef int shape_of(object data, npy_intp *dims, npy_intp *count) except -2:
             return -1
         data = <object>PySequence_Fast_GET_ITEM(data, 0)
         nd += 1
-    return nd
+    block.nd, block.dims, block.count = 0, dims + nd, 1
+    cdef PyObject *array = array_of_leaf(data) if nd else NULL
+    if array == NULL:
+        return nd
+    block.nd = cnp.PyArray_NDIM(<cnp.ndarray>array)
+    if nd + block.nd > MOST_DIMS:
+        return -1
+    for i in range(block.nd):
+        block.dims[i] = cnp.PyArray_DIM(<cnp.ndarray>array, i)
+        block.count *= block.dims[i]
+    count[0] *= block.count
+    return nd + block.nd if 0 < count[0] <= MOST_ELEMENTS else -1
+
+
+cdef PyObject *array_of_leaf(object leaf) except? NULL:
+    """The array of a leaf whose elements lie one after another; borrowed. NULL for what is no such array."""
+    cdef PyObject *array = <PyObject *>leaf
+    if isinstance(leaf, TensorBase):
+        if (<TensorBase>leaf).flags & REQUIRES_GRAD or is_meta((<TensorBase>leaf).array):
+            return NULL
+        array = <PyObject *>(<TensorBase>leaf).array
+    elif type(leaf) is not np.ndarray:
+        return NULL
+    if not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>array):
+        return NULL
+    return array
 
 
 cdef object of_values(
-    object data, int nd, const npy_intp *dims, npy_intp count, double *values, object dtype, object device,
-    bint requires_grad
+    object data, int nd, const npy_intp *dims, npy_intp count, Block *block, double *values, object dtype,
+    object device, bint requires_grad
 ):
     cdef double *end = values
     cdef int kinds = 0
-    if not read(data, nd, dims, &end, &kinds):
+    if not read(data, nd - block.nd, dims, block, &end, &kinds):
         return None
     cdef int type_num = type_of(dtype, natural_type(kinds))
     if not is_written_as(type_num, kinds):
@@ -91,15 +126,15 @@ cdef object of_values(
     return result
 
 
-cdef bint read(object data, int depth, const npy_intp *dims, double **to, int *kinds):
+cdef bint read(object data, int depth, const npy_intp *dims, Block *block, double **to, int *kinds) except -1:
     """Reads lists that are `depth` deep; False where one is no list, or of another length, or a leaf is no number."""
     cdef npy_intp place
     if depth == 0:
-        return read_number(data, to, kinds)
+        return block.nd == 0 and read_number(data, to, kinds) or read_array(data, block, to, kinds)
     if type(data) is not list and type(data) is not tuple or PySequence_Fast_GET_SIZE(data) != dims[0]:
         return False
     for place in range(dims[0]):
-        if not read(<object>PySequence_Fast_GET_ITEM(data, place), depth - 1, dims + 1, to, kinds):
+        if not read(<object>PySequence_Fast_GET_ITEM(data, place), depth - 1, dims + 1, block, to, kinds):
             return False
     return True
 
@@ -128,9 +163,35 @@ cdef inline bint read_number(object number, double **to, int *kinds):
     return True
 
 
+cdef bint read_array(object leaf, Block *block, double **to, int *kinds) except -1:
+    cdef PyObject *array = array_of_leaf(leaf)
+    if array == NULL or cnp.PyArray_NDIM(<cnp.ndarray>array) != block.nd:
+        return False
+    cdef npy_intp i
+    for i in range(block.nd):
+        if cnp.PyArray_DIM(<cnp.ndarray>array, i) != block.dims[i]:
+            return False
+    cdef void *data = cnp.PyArray_DATA(<cnp.ndarray>array)
+    cdef int type_num = cnp.PyArray_TYPE(<cnp.ndarray>array)
+    for i in range(block.count):
+        if type_num == cnp.NPY_FLOAT32:
+            to[0][i] = (<float *>data)[i]
+        elif type_num == cnp.NPY_FLOAT64:
+            to[0][i] = (<double *>data)[i]
+        elif type_num == cnp.NPY_INT64 and -EXACT <= (<npy_int64 *>data)[i] <= EXACT:
+            to[0][i] = <double>(<npy_int64 *>data)[i]
+        else:
+            return False
+    kinds[0] |= SINGLES if type_num == cnp.NPY_FLOAT32 else DOUBLES if type_num == cnp.NPY_FLOAT64 else INTS
+    to[0] += block.count
+    return True
+
+
 cdef int natural_type(int kinds) noexcept:
     if kinds & DOUBLES:
         return cnp.NPY_FLOAT64
+    if kinds & SINGLES:
+        return cnp.NPY_FLOAT64 if kinds & FLOATS and default_type() == cnp.NPY_FLOAT64 else cnp.NPY_FLOAT32
     if kinds & FLOATS:
         return default_type()
     return cnp.NPY_INT64 if kinds & INTS else cnp.NPY_BOOL
@@ -141,7 +202,7 @@ cdef bint is_written_as(int type_num, int kinds) noexcept:
     if type_num == cnp.NPY_FLOAT32 or type_num == cnp.NPY_FLOAT64:
         return True
     if type_num == cnp.NPY_INT64:
-        return not kinds & (FLOATS | DOUBLES)
+        return not kinds & (FLOATS | SINGLES | DOUBLES)
     return type_num == cnp.NPY_BOOL and kinds == BOOLS
 
 

@@ -55,10 +55,27 @@ CALLS = {
     "tensor of NumPy's numbers in single": lambda: gs.tensor([[np.float64(0.1)]], dtype=gs.float32),
     "tensor of NumPy's narrow numbers": lambda: gs.tensor([np.float32(0.1), np.int16(3)]),
     "tensor of rows": lambda: gs.tensor([np.ones(2), np.zeros(2)]),
+    "tensor of rows in single": lambda: gs.tensor([[np.arange(3.0)], [np.ones(3)]], dtype=gs.float32),
+    "tensor of many rows": lambda: gs.tensor([np.arange(9) * 0.1] * 20, dtype=gs.float32),
+    "tensor of single rows": lambda: gs.tensor([np.float32([0.1, 2]), np.zeros(2)]),
+    "tensor of rows of ints": lambda: gs.tensor([np.arange(2), np.arange(2) + 2**40]),
+    "tensor of rows of large ints": lambda: gs.tensor([np.array([2**60 + 1])]),
+    "tensor of rows of bools": lambda: gs.tensor([np.array([True, False])]),
+    "tensor of columns": lambda: gs.tensor([np.arange(6.0).reshape(2, 3).T, np.ones((3, 2))]),
+    "tensor of every other": lambda: gs.tensor([np.arange(6.0)[::2]]),
+    "tensor of empty rows": lambda: gs.tensor([np.ones(0), np.ones(0)]),
+    "tensor of tensors": lambda: gs.tensor([gs.tensor(1.5), gs.tensor(2.5), 3]),
+    "tensor of tensors and floats in double": lambda: gs.tensor([gs.tensor(1.5), gs.tensor(0.1).double()]),
+    "tensor of tensors of ints": lambda: gs.tensor([[X.long()[0, 0]], [gs.tensor(3)]]),
+    "tensor of items of a tensor": lambda: gs.tensor([X[0, 1], X[1, 2]], dtype=gs.int64),
+    "tensor of rows of a tensor": lambda: gs.tensor([WIDE[0], WIDE[1].contiguous()]),
+    "tensor of tensors with history": lambda: gs.tensor([gs.ones((), requires_grad=True) * 2]),
+    "tensor of arrays and numbers": lambda: gs.tensor([np.array(2.0), 1.5, True]),
     "tensor of complex numbers": lambda: gs.tensor([1, 2j]),
     "tensor of the largest whole doubles": lambda: gs.tensor([2**53, -(2**53)]),
     "tensor of ints beyond doubles": lambda: gs.tensor([2**53 + 1, 1]),
     "tensor of large ints in single": lambda: gs.tensor([2**24 + 1, 2**53 - 1, -(2**62) - 1], dtype=gs.float32),
+    "tensor of a range": lambda: gs.tensor(range(1, 9, 2)) + gs.tensor([range(4)], dtype=gs.float64),
     "as_tensor": lambda: gs.as_tensor([[1, 2.5]]) + gs.as_tensor(3.0),
     "as_tensor in double": lambda: gs.as_tensor([1, 2], dtype=gs.float64),
     "FloatTensor": lambda: gs.FloatTensor([[1, 2.5]]),
@@ -133,11 +150,30 @@ def test_the_same_as_by_python(name, monkeypatch):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_on_the_meta_device(name):
-    if any(part in name for part in ("new_", "_like", "CPU", "normal of t", "normal by", "Tensor")):
+    if any(part in name for part in ("new_", "_like", "CPU", "normal of t", "normal by", "Tensor", "of tensors")):
         return  # on a device that is named, that of the other tensor, or that of older constructors
     with gs.device("meta"):
         assert CALLS[name]().is_meta
     assert not CALLS[name]().is_meta
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [np.ones(2), 3.0],
+        [3.0, np.ones(2)],
+        [np.ones(2), np.ones(3)],
+        [np.ones(2), [1.0, 2.0, 3.0]],
+        [[1.0, 2.0], [3.0]],
+        [[1.0, 2.0], 3.0],
+        [1.0, [2.0]],
+        [gs.ones(2), gs.ones(1)],
+    ],
+    ids=str,
+)
+def test_lists_that_are_not_regular(data):
+    with pytest.raises(ValueError, match=r"tensor\(\): "):
+        gs.tensor(data)
 
 
 def test_numbers_in_vmap():
