@@ -56,6 +56,7 @@ def prove(row: OpRow, module: ModuleType = gs, models: Models | None = None) -> 
     proof.not_run.update({f"gradient of {name!r}": formula for name, formula in not_implemented(row).items()})
     with warnings.catch_warnings(), np.errstate(all="ignore"), allow_phase_dependence():
         warnings.filterwarnings("ignore", message="Casting complex values to real")
+        warnings.filterwarnings("ignore", message="A window was not provided")
         warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is NaN, and nothing to warn of
         for check in CHECKS:
             attempt(partial(check.check, subject), check.__name__.rpartition(".")[2], proof)

@@ -7,6 +7,7 @@ from gradsmith.runtime.formulas.replaced cimport padded
 
 import numpy as np
 
+from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.tensors.factories.creation import ones
 
@@ -31,8 +32,19 @@ cpdef object short_time_frames(
         signal = centered(signal, signal.shape[signal.ndim - 1] + n_fft - length)
     if not 0 < n_fft <= signal.shape[signal.ndim - 1]:
         raise RuntimeError(f"stft(): expected 0 < n_fft <= {signal.shape[signal.ndim - 1]}, but got n_fft={n_fft}")
+    if window is None:
+        warn_of_rectangle(length, "spectra of frames that begin and end abruptly leak into all frequencies; a window such as "
+                          "gradsmith.hann_window keeps them apart")
     frames = signal.unfold(-1, n_fft, hop)
     return frames if window is None and length == n_fft else frames * window_of_frames(self, n_fft, length, window)
+
+
+cdef int warn_of_rectangle(object length, str why) except -1:
+    warn_caller(
+        f"A window was not provided. A rectangular window will be applied: {why}. To suppress this warning and use a "
+        f"rectangular window, explicitly set `window=gradsmith.ones({length})`."
+    )
+    return 0
 
 
 cdef tuple frame_sizes(op, object n_fft, object hop_length, object win_length):
@@ -112,6 +124,8 @@ cpdef object checked_spectra(
     if not return_complex and window is not None and window.is_complex():
         raise RuntimeError("istft(): Complex windows are incompatible with return_complex=False")
     is_half = is_onesided("istft", self, window, self.shape[self.ndim - 2] != n_fft if onesided is None else onesided, return_complex)
+    if window is None:
+        warn_of_rectangle(length, "the inversion is lossless with the window that stft used")
     if return_complex and is_half:
         raise RuntimeError("istft(): Cannot have onesided output if window or input is complex")
     expected = n_fft // 2 + 1 if is_half else n_fft

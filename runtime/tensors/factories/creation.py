@@ -94,7 +94,7 @@ def tensor(
         return found
     if isinstance(dtype, MissingDtype):
         length = len(data) if isinstance(data, (list, tuple)) else 1
-        return no_elements(dtype, (length,), "tensor")  # type: ignore[return-value]
+        return no_elements(dtype, (length,), "tensor")
     if is_tensor(data):
         warn_of_copy("gradsmith.tensor(sourceTensor)")
     return copied(data, dtype, device, requires_grad)
@@ -273,7 +273,7 @@ def empty(
     """Tensor with uninitialised values."""
     expect_strided("empty", layout)
     if isinstance(dtype, MissingDtype):
-        return no_elements(dtype, as_size("empty", size, named), "empty")  # type: ignore[return-value]
+        return no_elements(dtype, as_size("empty", size, named), "empty")
     result = _filled("empty", np.empty, None, size, named, out, dtype, device, requires_grad)
     return in_format("empty", result, memory_format)
 

@@ -11,7 +11,8 @@ import numpy as np
 from gradsmith.runtime.arrays.dtypes import as_dtype, get_default_dtype
 from gradsmith.runtime.arrays.memory_format import expect_strided
 from gradsmith.runtime.graph.tensor import from_shared_array
-from gradsmith.runtime.tensors.factories.creation import as_count, on_meta, with_flag
+from gradsmith.runtime.switches.truth import with_flag
+from gradsmith.runtime.tensors.factories.creation import as_count, on_meta
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

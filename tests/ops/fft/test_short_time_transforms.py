@@ -1,5 +1,7 @@
 """Short-time Fourier transforms against recorded answers of PyTorch, and what they refuse."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -116,3 +118,16 @@ def test_whether_spectra_are_one_sided_follows_from_their_size():
     for onesided in (True, False):
         spectra = gs.stft(x, 8, window=gs.ones(8), onesided=onesided, return_complex=True)
         np.testing.assert_allclose(gs.istft(spectra, 8, window=gs.ones(8), length=x.shape[-1]).numpy(), X, atol=1e-12)
+
+
+def test_a_window_that_is_left_out_warns():
+    x = gs.tensor(X)
+    window = gs.ones(4, dtype=x.dtype)
+    with pytest.warns(UserWarning, match=r"A window was not provided.*hann_window.*`window=gradsmith.ones\(4\)`"):
+        spectra = gs.stft(x, 4, return_complex=True)
+    with pytest.warns(UserWarning, match=r"A window was not provided.*the window that stft used"):
+        back = gs.istft(spectra, 4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(gs.stft(x, 4, window=window, return_complex=True), spectra)
+        np.testing.assert_array_equal(gs.istft(spectra, 4, window=window), back)
