@@ -36,6 +36,7 @@ class Sources:
 
     def __init__(self) -> None:
         self._texts: dict[str, bytes] = {}
+        self._modules: dict[str, list[str]] = {}
         self._declarations: dict[str, Declarations] = {}
         self._included: dict[str, list[str]] = {}
 
@@ -52,6 +53,7 @@ class Sources:
         """The file has been rewritten."""
         self._texts.pop(path, None)
         self._included.pop(path, None)
+        self._modules.pop(path, None)
 
     def digest(self, paths: Iterable[str]) -> str:
         return digest_of(*(self.text(path) for path in paths))
@@ -82,12 +84,17 @@ class Sources:
         found: set[str] = set()
         waiting = list(sources)
         while waiting:
-            statements = _CIMPORT.findall(self.text(waiting.pop()).decode())
-            modules = [f"{package}.{name}" for package, names in statements for name in re.findall(r"\w+", names)]
-            new = {path for name in modules for path in _declarations_of(name, folders)} - found
+            new = set(self._cimported(waiting.pop(), folders)) - found
             found |= new
             waiting += new
         return found
+
+    def _cimported(self, path: str, folders: tuple[str, ...]) -> list[str]:
+        if path not in self._modules:
+            statements = _CIMPORT.findall(self.text(path).decode())
+            modules = [f"{package}.{name}" for package, names in statements for name in re.findall(r"\w+", names)]
+            self._modules[path] = [found for name in modules for found in _declarations_of(name, folders)]
+        return self._modules[path]
 
     def headers(self, source: str, folders: tuple[str, ...]) -> list[str]:
         """The project's own headers that a C file includes, directly or not."""

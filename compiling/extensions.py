@@ -150,7 +150,7 @@ class Build:
     def _cythonize(self, extension: Extension) -> None:
         source, output = extension.source, extension.c_source
         # Not yet there counts too: a .pxd written beside the .pyx changes its meaning.
-        inputs = self.state.inputs(output) or [_beside(source, ".pxd")]
+        inputs = self._with_whole_modules(source, self.state.inputs(output) or [_beside(source, ".pxd")])
         if self.state.is_current(output, self._cython_key(source, inputs)):
             return
         self.report(f"cython  {source}")
@@ -179,8 +179,11 @@ class Build:
         words = re.findall(r"(?:\\.|[^\s\\])+", depfile.read_text().partition(": ")[2])
         paths = (Path(re.sub(r"\\(.)", r"\1", word)) for word in words)
         read = {name for name in map(self.layout.expect_name, paths) if name}
-        read |= self.sources.whole_modules([extension.source, *read], self.layout.packages)
-        return sorted((read | {_beside(extension.source, ".pxd")}) - {extension.source})
+        return self._with_whole_modules(extension.source, [*read, _beside(extension.source, ".pxd")])
+
+    def _with_whole_modules(self, source: str, inputs: list[str]) -> list[str]:
+        modules = self.sources.whole_modules([source, *inputs], self.layout.packages)
+        return sorted({*inputs, *modules} - {source})
 
     def _object(self, source: str, extension: Extension) -> str:
         """Compile one C file and return its object file."""
