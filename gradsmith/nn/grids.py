@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import add, mul
 from typing import Any
 
@@ -70,7 +71,9 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype.name}")
     if min(size) < 1:
         raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
-    points = copied_beside(theta, _points(tuple(size[2:]), bool(align_corners)).astype(theta.dtype))
+    sizes = tuple(size[2:])
+    points_of = _kept_points if math.prod(sizes) <= _MOST_KEPT else _points
+    points = copied_beside(theta, points_of(sizes, bool(align_corners)).astype(theta.dtype))
     moved = matmul(points, theta.transpose(1, 2))
     return moved.reshape(size[0], *size[2:], dims)
 
@@ -83,6 +86,10 @@ def _points(sizes: tuple[int, ...], align_corners: bool) -> np.ndarray[Any, Any]
         along.append(ends if align_corners else ends * (n - 1) / n)
     grids = np.meshgrid(*along, indexing="ij")
     return np.stack([*grids[::-1], np.ones(sizes)], -1).reshape(-1, len(sizes) + 1)
+
+
+_MOST_KEPT = 1 << 16  # points
+_kept_points = lru_cache(16)(_points)  # a network asks for the same ones again and again
 
 
 def grid_sample(

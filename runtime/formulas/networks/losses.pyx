@@ -1,8 +1,13 @@
 """What losses expect of their targets, and how sums of them are reduced."""
 
+cimport numpy as cnp
+from libc.stdint cimport int64_t
+
 from gradsmith.runtime.formulas.reduction cimport reduced_loss
 
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, physical
+
+cnp.import_array()
 
 
 cpdef object divergence_loss(object self, object shape, object reduction):
@@ -57,10 +62,24 @@ cdef object check_labels(wrong, object self, object labels, object least):
         labels = physical(labels)
     if not labels.numel():
         return
-    values = labels.numpy(force=True)
-    for value in (values.min(), values.max()):
+    for value in extremes(labels.numpy(force=True)):
         if not least <= value < count:
             raise RuntimeError(f"{wrong}: {value} is none of the {count} classes")
+
+
+cdef tuple extremes(object labels):
+    """The least and the greatest of integers, of which there are some."""
+    cdef const int64_t *found
+    cdef int64_t low, high
+    cdef Py_ssize_t i
+    cdef cnp.ndarray values = labels
+    if cnp.PyArray_TYPE(values) != cnp.NPY_INT64 or not cnp.PyArray_ISCARRAY_RO(values):
+        return labels.min(), labels.max()
+    found = <const int64_t *>cnp.PyArray_DATA(values)
+    low = high = found[0]
+    for i in range(1, cnp.PyArray_SIZE(values)):
+        low, high = min(low, found[i]), max(high, found[i])
+    return low, high
 
 
 cdef object one_for_each_row(object self, object target, object p):
