@@ -54,7 +54,8 @@ def backward(
     """
     if grad_variables is not None:
         grad_tensors = _former_name(grad_tensors, grad_variables)
-    if inputs is None and not create_graph and entry_points.backward_in_short(tensors, grad_tensors, bool(retain_graph)):
+    is_plain = inputs is None and not create_graph
+    if is_plain and entry_points.backward_in_short(tensors, grad_tensors, bool(retain_graph)):
         return
     roots = _as_list(tensors, "tensors")
     grads = _root_gradients(roots, _as_optional_list(grad_tensors, len(roots)))
