@@ -4,8 +4,6 @@
 """
 from cpython.ref cimport PyObject
 cimport numpy as cnp
-from libc.string cimport memcmp
-from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport full_array, is_meta
 from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
@@ -122,7 +120,7 @@ cdef TensorBase fitting_vector(TensorBase root, TensorBase vector):
 
 cdef bint have_one_shape(cnp.ndarray a, cnp.ndarray b) noexcept:
     cdef int ndim = cnp.PyArray_NDIM(a)
-    return ndim == cnp.PyArray_NDIM(b) and memcmp(cnp.PyArray_DIMS(a), cnp.PyArray_DIMS(b), ndim * sizeof(npy_intp)) == 0
+    return ndim == cnp.PyArray_NDIM(b) and cnp.PyArray_CompareLists(cnp.PyArray_DIMS(a), cnp.PyArray_DIMS(b), ndim)
 
 
 def takes_gradient(TensorBase root not None):

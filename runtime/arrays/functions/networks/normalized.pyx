@@ -6,7 +6,7 @@ A group is what has one place in all dimensions but some. Its mean and its varia
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.ref cimport PyObject
 cimport numpy as cnp
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport (
@@ -166,7 +166,7 @@ cdef int check_sizes(cnp.ndarray grad, cnp.ndarray a, cnp.ndarray center, cnp.nd
 
 
 cdef bint has_sizes(cnp.ndarray a, int ndim, const npy_intp *sizes) noexcept:
-    return cnp.PyArray_NDIM(a) == ndim and memcmp(cnp.PyArray_DIMS(a), sizes, ndim * sizeof(npy_intp)) == 0
+    return cnp.PyArray_NDIM(a) == ndim and cnp.PyArray_CompareLists(cnp.PyArray_DIMS(a), sizes, ndim)
 
 
 cdef list shape(cnp.ndarray a):
