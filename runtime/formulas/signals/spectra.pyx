@@ -2,6 +2,7 @@
 
 from math import prod
 
+from gradsmith.runtime.formulas.networks.answers cimport Answers
 from gradsmith.runtime.formulas.numbers cimport wrapped
 
 
@@ -18,11 +19,15 @@ cpdef object power_of(object norm, object inverse):
 
 cpdef object transformed_dims(object ndim, object size, object dim):
     """All dimensions that are named, by default as many of the last ones as there are sizes, or all."""
+    return known_dims.to((ndim, size, dim))
+
+
+def new_dims(ndim, size, dim):
     if dim is None:
         count = ndim if size is None else len(size)
         if count > ndim:
             raise RuntimeError(f"fft: Got shape with {count} values but input tensor only has {ndim} dimensions.")
-        return list(range(ndim - count, ndim))
+        return tuple(range(ndim - count, ndim))
     dims = shifted_dims(ndim, dim)
     if len(set(dims)) < len(dims):
         raise RuntimeError(f"fft: FFT dims must be unique, but got {list(dim)}")
@@ -31,7 +36,10 @@ cpdef object transformed_dims(object ndim, object size, object dim):
             "fft: When given, dim and shape arguments must have the same length, "
             f"but there are {len(dim)} dims and {len(size)} sizes"
         )
-    return dims
+    return tuple(dims)
+
+
+cdef Answers known_dims = Answers(new_dims)
 
 
 cpdef object shifted_dims(object ndim, object dim):

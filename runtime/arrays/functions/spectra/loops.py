@@ -50,7 +50,7 @@ def run(loop: Any, a: Array, dim: int, size: int, dtype: np.dtype[Any], power: f
     """The result, which has another size along a dimension, in an array laid out as `a` is."""
     dim %= a.ndim
     shape = a.shape if a.shape[dim] == size else (*a.shape[:dim], size, *a.shape[dim + 1 :])
-    out = np.empty_like(a, dtype, shape=shape)
+    out = np.empty(shape, dtype) if a.flags.c_contiguous else np.empty_like(a, dtype, shape=shape)
     if dim == a.ndim - 1:
         found: Array = loop(a, factor(length, power, dtype), out=out)
     else:
