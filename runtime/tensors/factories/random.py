@@ -694,15 +694,22 @@ def mask(op: str, input: Tensor, shape: Sequence[int], p: float, generator: Gene
         if open_levels():
             return _mask_for_slices(op, shape, p, generator)
         return trace.call_of(mask, (op, input, tuple(shape), p, generator), op)  # type: ignore[no-any-return]
+    if not open_levels() and not input.is_meta:
+        return from_array(_mask_like(input, tuple(shape), p, _source(generator, op)))
     draws = Draws(op)
     sizes = (*draws.sizes, *shape)
     if on_meta(input.device, op):
         array: Array = array_without_data(sizes, bool_)
-    else:
+    elif draws.sizes or is_batched_tensor(input):
         array = kept(_source(generator, op), sizes, p)
-        if not draws.sizes and tuple(shape) == input.shape and not is_batched_tensor(input):
-            array = ordered_like(input, array)
+    else:
+        array = _mask_like(input, sizes, p, _source(generator, op))
     return draws.batched(made(array, False, device=input.device))
+
+
+def _mask_like(input: Tensor, shape: tuple[int, ...], p: float, source: np.random.Generator) -> Array:
+    array = kept(source, shape, p)
+    return ordered_like(input, array) if shape == input.shape else array
 
 
 def _mask_for_slices(op: str, shape: Sequence[int], p: float, generator: Generator | None) -> Tensor:
