@@ -10,11 +10,13 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport empty_array, full_array
+from gradsmith.runtime.arrays.functions.indexed cimport masked_scatter
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, take
+from gradsmith.runtime.arrays.functions.pointwise cimport clone_of
 from gradsmith.runtime.formulas.formulas cimport strided_geometry
 from gradsmith.runtime.formulas.numbers cimport wrapped
 from gradsmith.runtime.formulas.written cimport is_computed_alone
-from gradsmith.runtime.graph.tensor cimport array_of
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of
 
 import numpy as np
 
@@ -69,6 +71,10 @@ cdef int check_sizes(op, object src, object wanted) except -1:
 
 
 cpdef object with_masked(object self, object mask, object source):
+    if is_computed_alone(self, source):
+        array = clone_of(array_of(self))
+        if masked_scatter(array, array_of(mask), array_of(source)):
+            return from_array(array)
     if mask.dtype != np.bool_:
         raise RuntimeError(f"masked_scatter(): only supports boolean masks, but got mask with dtype {mask.dtype}")
     if source.dtype != self.dtype:

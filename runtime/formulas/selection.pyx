@@ -1,14 +1,19 @@
 """Helpers of ops that read and write elements by their places; see the .pxd for the types."""
 
+from cpython.ref cimport PyObject
 cimport numpy as cnp
+from numpy cimport npy_intp
 
+from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.functions.indexed cimport filling, index_put_of
+from gradsmith.runtime.arrays.functions.scatter_gather cimport int64_index
+from gradsmith.runtime.calls.arguments cimport arrays_in
 from gradsmith.runtime.formulas.numbers cimport wrapped
-from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.formulas.written cimport is_computed_alone
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 import numpy as np
 
-from gradsmith.runtime.arrays.array import has_no_data
-from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.tensors.factories.creation import zeros
 
 cnp.import_array()
@@ -41,9 +46,13 @@ cpdef object elements_along(object self, object indices, object dim):
     axis = wrapped(dim, self.ndim)
     if self.ndim == 0:
         return self.gather(0, indices)
-    sizes = np.broadcast_shapes(beside(self.shape, axis), beside(indices.shape, axis))
+    others, own = beside(self.shape, axis), beside(indices.shape, axis)
+    if not (is_computed_alone(self, indices) and least_of(array_of(indices)) >= 0):
+        indices = indices.where(indices >= 0, indices + self.shape[axis])      # from the end, which `gather` refuses
+    if others == own:
+        return self.gather(axis, indices)
+    sizes = np.broadcast_shapes(others, own)
     left, right = sizes[:axis], sizes[axis + 1:]
-    indices = indices.where(indices >= 0, indices + self.shape[axis])      # from the end, which `gather` refuses
     return self.expand(*left, self.shape[axis], *right).gather(axis, indices.expand(*left, indices.shape[axis], *right))
 
 
@@ -80,17 +89,24 @@ cpdef object with_elements_at_into(object self, object index, object source, obj
     return self
 
 
+cdef tuple WHOLE = (slice(None),)
+
+
 cdef tuple along(object self, object dim, object index, op):
-    if index.ndim > 1:
-        raise IndexError(f"{op}(): Index is supposed to be a vector, but has {index.ndim} dimensions")
+    cdef int ndim = index.ndim
+    if ndim > 1:
+        raise IndexError(f"{op}(): Index is supposed to be a vector, but has {ndim} dimensions")
     check_index(op, index)
-    return (*(slice(None),) * wrapped(dim, self.ndim), index.reshape(-1))
+    return WHOLE * wrapped(dim, self.ndim) + (index if ndim else index.reshape(-1),)
 
 
 cpdef object filled_along(object self, object dim, object index, object value):
     check_filling(value)
     if self.ndim == 0:
         return filled_along(self.reshape(1), dim, index, value).reshape(())
+    if not isinstance(value, TensorBase) and is_computed_alone(self, index):
+        places, element = along(self, dim, index, "index_fill"), filling("masked_fill", value, self.dtype)
+        return wrap(index_put_of(array_of(self), arrays_in(places), element, False))
     mask = zeros(self.shape, dtype=np.dtype(bool), device=self.device)
     return self.masked_fill(mask.index_put(along(self, dim, index, "index_fill"), True), value)
 
@@ -126,8 +142,8 @@ cpdef object copied_along_into(object self, object dim, object index, object sou
     return self.index_put_(*copied_slices(self, dim, index, source))
 
 
-cdef int check_copied(object self, object source) except -1:
-    if source.dtype != self.dtype:
+cdef int check_copied(TensorBase self, TensorBase source) except -1:
+    if (<cnp.ndarray>source.array).descr is not (<cnp.ndarray>self.array).descr and source.dtype != self.dtype:
         raise RuntimeError(
             f"index_copy(): self and source expected to have the same dtype, but got {self.dtype} and {source.dtype}"
         )
@@ -140,6 +156,8 @@ cdef tuple copied_slices(object self, object dim, object index, object source):
     places = along(self, dim, index, "index_copy")
     axis = wrapped(dim, self.ndim)
     check_from_start(index, axis, self.shape[axis])
+    if replaces(array_of(self), axis, array_of(index), array_of(source)):
+        return places, source
     wanted = (*self.shape[:axis], index.numel(), *self.shape[axis + 1:])
     if source.ndim == 0 and wanted == (1,):
         source = source.reshape(1)
@@ -151,12 +169,34 @@ cdef tuple copied_slices(object self, object dim, object index, object source):
     return places, source
 
 
-cdef int check_from_start(object index, object dim, object size) except -1:
+cdef bint replaces(cnp.ndarray a, int axis, cnp.ndarray index, cnp.ndarray source) noexcept:
+    """Has the source one slice for each index?"""
+    cdef int dim, ndim = cnp.PyArray_NDIM(a)
+    if cnp.PyArray_NDIM(source) != ndim:
+        return False
+    for dim in range(ndim):
+        if cnp.PyArray_DIM(source, dim) != (cnp.PyArray_SIZE(index) if dim == axis else cnp.PyArray_DIM(a, dim)):
+            return False
+    return True
+
+
+cdef int check_from_start(TensorBase index, object dim, object size) except -1:
     """As in PyTorch, `index_copy` counts from the start alone, other than `index_fill`."""
-    cdef cnp.ndarray places = array_behind(index)
-    if has_no_data(places) or cnp.PyArray_SIZE(places) == 0:
-        return 0
-    cdef object least = places.min()
+    cdef cnp.npy_int64 least = least_of(array_of(index))
     if least < 0:
         raise IndexError(f"index_copy(): index {least} is out of bounds for dimension {dim} with size {size}")
     return 0
+
+
+cdef cnp.npy_int64 least_of(object index) except? -1:
+    """The least of the places that an int64 index names, or 0; also where they are not known."""
+    cdef cnp.npy_int64 least = 0
+    cdef const cnp.npy_int64 *places
+    cdef npy_intp i
+    if is_meta(<PyObject *>index):
+        return 0
+    index = int64_index(index)
+    places = <const cnp.npy_int64 *>cnp.PyArray_DATA(<cnp.ndarray>index)
+    for i in range(cnp.PyArray_SIZE(<cnp.ndarray>index)):
+        least = min(least, places[i])
+    return least

@@ -41,6 +41,7 @@ from gradsmith.runtime.tensors.factories import creation, quick
 from gradsmith.runtime.tensors.numpy_names.element_count import ElementCount
 
 cdef object queries = LazyModule("gradsmith.runtime.tensors.queries")
+cdef object counting = LazyModule("gradsmith.counting")    # which is built on the ops
 cdef object new = LazyModule("gradsmith.runtime.tensors.factories.new")
 cdef object random = LazyModule("gradsmith.runtime.tensors.factories.random")
 cdef object table_rows = LazyModule("gradsmith.runtime.tensors.table_rows")
@@ -59,11 +60,6 @@ cdef object flat_elements = LazyModule("gradsmith.runtime.tensors.numpy_names.fl
 NEVER = property(lambda tensor: False, doc="Never: there is no such device or kind of tensor.")
 
 
-cdef object counting_functions():
-    """A module that is built on the ops, and imported when it is first used."""
-    return importlib.import_module("gradsmith.counting")
-
-
 cdef object standard_namespace(object api_version):
     """The array API standard over the ops, imported when it is first used."""
     return importlib.import_module("gradsmith.array_api.versions").namespace_of(api_version)
@@ -75,7 +71,7 @@ cdef double MOST = 3e38      # less than every float32 and float64 can be
 cdef object cast(object self, object dtype, object memory_format):
     if memory_format is not None:
         return self.to(dtype, memory_format=memory_format)
-    return self if array_of(<TensorBase>self).dtype is dtype else self.to(dtype)
+    return self if array_of(<TensorBase>self).dtype is dtype else upcalls.to(self, dtype, False, False)
 
 
 cdef object filled_diagonal(object self, object fill_value, object wrap):
@@ -373,23 +369,23 @@ cdef class PlainMethods(Variable):
 
     def nonzero(self, *, as_tuple=False):
         """Places of the elements that are not zero; see ``gradsmith.nonzero``."""
-        return counting_functions().nonzero(self, as_tuple=as_tuple)
+        return counting.nonzero(self, as_tuple=as_tuple)
 
     def lu(self, pivot=True, get_infos=False):
         """Triangular factors of a matrix; see ``gradsmith.lu``."""
-        return counting_functions().lu(self, pivot, get_infos)
+        return counting.lu(self, pivot, get_infos)
 
     def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
         """Elements without repetitions; see ``gradsmith.unique``."""
-        return counting_functions().unique(self, sorted, return_inverse, return_counts, dim)
+        return counting.unique(self, sorted, return_inverse, return_counts, dim)
 
     def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
         """The first of every run of equal elements; see ``gradsmith.unique_consecutive``."""
-        return counting_functions().unique_consecutive(self, return_inverse, return_counts, dim)
+        return counting.unique_consecutive(self, return_inverse, return_counts, dim)
 
     def histogram(self, bins, *, range=None, weight=None, density=False):
         """How many elements lie in each bin, and the edges; see ``gradsmith.histogram``."""
-        return counting_functions().histogram(self, bins, range=range, weight=weight, density=density)
+        return counting.histogram(self, bins, range=range, weight=weight, density=density)
 
     def is_conj(self):
         """Whether a conjugation is pending: never, it is carried out at once."""

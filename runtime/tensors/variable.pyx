@@ -3,6 +3,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
+from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.batching.batch cimport current_trace, is_batched
 from gradsmith.runtime.calls.arguments cimport (
     as_int_or_none,
@@ -373,12 +374,14 @@ cdef class Variable(TensorBase):
         raise TypeError("Tensor does not support deleting items; index what is to be kept, as in x[mask]")
 
     def __getitem__(self, key):
-        if not selects_view(key):
+        cdef bint is_view = selects_view(key)
+        index = key if is_view else index_of_tensors(key)
+        if index is None:
             return indexing.getitem(self, key)
         try:
-            return upcalls.basic_index(self, key)
+            return upcalls.basic_index(self, index) if is_view else upcalls.index(self, index)
         except IndexError as error:
-            raise index_errors.explained(error, self.shape, key if isinstance(key, tuple) else (key,)) from None
+            raise index_errors.explained(error, self.shape, index if isinstance(index, tuple) else (index,)) from None
 
     def __setitem__(self, key, value):
         indexing.setitem(self, key, value)
@@ -440,6 +443,34 @@ cdef bint selects_view(key):
         elif not (type(part) is int or type(part) is slice or part is None):
             return False
     return ellipses <= 1
+
+
+cdef tuple index_of_tensors(key):
+    """An index of int64 tensors and masks with dimensions, of whole numbers, slices, None and at most one Ellipsis.
+
+    It is a tuple; None of any other, which are looked at more closely.
+    """
+    cdef int ellipses = 0
+    if isinstance(key, TensorBase):
+        return (key,) if names_places(key) else None
+    if type(key) is not tuple:
+        return None
+    for part in <tuple>key:
+        if part is Ellipsis:
+            ellipses += 1
+        elif isinstance(part, TensorBase):
+            if not names_places(part):
+                return None
+        elif not (type(part) is int or type(part) is slice or part is None):
+            return None
+    return key if ellipses <= 1 else None
+
+
+cdef bint names_places(TensorBase t) noexcept:
+    cdef cnp.ndarray array = <cnp.ndarray>t.array
+    if cnp.PyArray_NDIM(array) == 0:
+        return False
+    return cnp.PyArray_TYPE(array) == cnp.NPY_INT64 or cnp.PyArray_TYPE(array) == cnp.NPY_BOOL and not is_meta(t.array)
 
 
 def gradient_node(TensorBase t not None):

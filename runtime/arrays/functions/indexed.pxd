@@ -18,6 +18,7 @@ cpdef int masked_fill_into(object a, object mask, object value) except -1
 cpdef object nonzero_rows_of(object a)
 cpdef object masked_select_of(object a, object mask)
 
+cdef object filling(str op, object value, object dtype)       # a number, which may come as a tensor, as an element
 cdef object apart_from(object target, object operand)        # which stays what it is while `target` is written
 cdef bint can_reduce_groups(object a, str reduce) except -1
 cdef int reduce_groups(object a, Py_ssize_t dim, object index, object src, str reduce, bint include_self, str op) except -1

@@ -11,9 +11,20 @@ cimport numpy as cnp
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport clone, clone_by_rows, full_array, is_meta, readable_copy, where
+from gradsmith.runtime.arrays.array cimport (
+    binary_scalar,
+    clone,
+    clone_by_rows,
+    contiguous,
+    copy_into,
+    full_array,
+    is_meta,
+    NOT_EQUAL,
+    readable_copy,
+    where,
+)
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim
-from gradsmith.runtime.arrays.functions.ownership cimport fresh_zeros, MAX_DIMS, take
+from gradsmith.runtime.arrays.functions.ownership cimport fresh_of_sizes, fresh_zeros, MAX_DIMS, take
 from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     Reduction,
     add_at_places,
@@ -27,8 +38,10 @@ from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     is_addable,
     is_within,
     products_of_others,
+    put_rows,
     reduce_places,
     reduce_rows,
+    row_sizes,
     scatter_places,
     sum_dtype,
     take_rows,
@@ -45,6 +58,10 @@ cnp.import_array()
 
 cdef enum:
     FEW = 4     # times as many elements as places make a copy of rows cheaper than numbers of all elements
+    SMALL = 4096    # elements up to which a loop over them costs less than NumPy's indexing, and other threads may wait
+
+cdef extern from "numpy/arrayobject.h":
+    npy_intp PyArray_CountNonzero(cnp.ndarray) except? -1
 
 cdef extern from "Python.h":
     int PyObject_SetItem(object, object, object) except? -1
@@ -69,9 +86,23 @@ cdef bint is_one_array_of_integers(object index) except -1:
     return cnp.PyArray_TYPE(array) == cnp.NPY_INT64 and cnp.PyArray_SIZE(array) > 0
 
 
+cdef bint is_usual(object index) except -1:
+    """Is it a tuple of slices and of arrays of integers or masks, none of them without elements?"""
+    if type(index) is not tuple:
+        return False
+    for part in <tuple>index:
+        if type(part) is slice:
+            continue
+        if not cnp.PyArray_CheckExact(part) or cnp.PyArray_SIZE(part) == 0:
+            return False
+        if cnp.PyArray_TYPE(part) != cnp.NPY_INT64 and cnp.PyArray_TYPE(part) != cnp.NPY_BOOL:
+            return False
+    return True
+
+
 cdef tuple split_index(object a, object index):
     """Split an index into the part that selects a view and the rest. See Note [Integers come first]."""
-    if is_one_array_of_integers(index):     # the usual index, without looking at each part
+    if is_usual(index):
         return None, index
     cdef list basic = []
     cdef list advanced = []
@@ -165,10 +196,57 @@ cpdef int index_put_into(object a, object index, object values, bint accumulate)
 cdef int put(object a, object basic, tuple advanced, object values, bint accumulate) except -1:
     target = a if basic is None else a[basic]
     values = put_values(target, advanced, values, accumulate)
+    if not accumulate and written_by_rows(target, advanced, values):
+        return 0
     check_values(target, advanced, values)
     if is_meta(<PyObject *>a):
         return 0
     return add_at(target, advanced, values) if accumulate else assign(target, advanced, values)
+
+
+cdef bint written_by_rows(object target, tuple index, object values) except -1:
+    """``target[index] = values`` of memory in order. False where that is not so simple, and nothing is written."""
+    cdef npy_intp sizes[MAX_DIMS]
+    cdef int ndim
+    if not (is_in_order(target) and cnp.PyArray_ISBEHAVED(target) and is_usual(index)):
+        return False
+    if is_meta(<PyObject *>values) or cnp.PyArray_TYPE(values) != cnp.PyArray_TYPE(target):
+        return False
+    try:
+        rows = rows_of(target, index)
+    except IndexError:      # which the general path reports
+        return False
+    if rows is None:
+        return False
+    first, count, places = rows
+    ndim = row_sizes(target, first, count, places, sizes)
+    source = spread(values, ndim, sizes)
+    if source is None:
+        return False
+    put_rows(target, first, count, places, source)
+    return True
+
+
+cdef bint is_in_order(object a) noexcept:
+    return cnp.PyArray_IS_C_CONTIGUOUS(a) and not is_meta(<PyObject *>a)
+
+
+cdef object spread(object values, int ndim, npy_intp *sizes):
+    """Values broadcast to sizes, in order; None where they do not."""
+    cdef int extra = ndim - cnp.PyArray_NDIM(values), dim
+    cdef bint is_whole = extra == 0
+    if extra < 0:
+        return None
+    for dim in range(cnp.PyArray_NDIM(values)):
+        if cnp.PyArray_DIM(values, dim) != sizes[dim + extra]:
+            is_whole = False
+            if cnp.PyArray_DIM(values, dim) != 1:
+                return None
+    if is_whole and cnp.PyArray_ISBEHAVED_RO(values):
+        return take(contiguous(<PyObject *>values))
+    result = fresh_of_sizes(values, cnp.PyArray_TYPE(values), ndim, sizes)
+    copy_into(<PyObject *>result, <PyObject *>values)
+    return result
 
 
 cdef object apart_from(object target, object operand):
@@ -189,7 +267,7 @@ cdef int assign(object target, object index, object values) except -1:
 
 cdef object put_values(object target, tuple index, object values, bint accumulate):
     """Values of the target's dtype. Under a mask one number of any dtype is a number, which has to fit."""
-    if not isinstance(values, np.ndarray) or values.dtype == target.dtype:
+    if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) == cnp.PyArray_TYPE(target):
         return writable("index_put", values, target.dtype)
     if not accumulate and values.size == 1 and is_one_mask(index):
         return values.astype(target.dtype) if is_meta(<PyObject *>values) else element_of(values.item(), target.dtype)
@@ -221,7 +299,7 @@ cdef object writable(str op, object values, object dtype):
     """Values, which have the dtype of what they are written to, or a number that fits it."""
     if not isinstance(values, np.ndarray):
         return element_of(values, dtype)
-    if cnp.PyArray_TYPE(values) == dtype.num:
+    if cnp.PyArray_TYPE(values) == (<cnp.dtype>dtype).type_num:
         return values
     raise RuntimeError(
         f"{op}(): values of dtype {values.dtype} cannot be written to a {dtype} tensor; convert them first, with "
@@ -310,24 +388,38 @@ cdef object rows_of(object target, tuple index):
         if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(index[first + count])):
             return None
         count += 1
-    rest = sum([part is not Ellipsis for part in index[first + count:]])
-    if count == 0 or first + count + rest > target.ndim:
-        return None
-    if not all([is_whole(part) or part is Ellipsis for part in index[first + count:]]):
+    rest = 0
+    for part in index[first + count:]:
+        if part is not Ellipsis:
+            if not is_whole(part):
+                return None
+            rest += 1
+    if count == 0 or first + count + rest > cnp.PyArray_NDIM(target):
         return None
     return first, count, flat_places(target, first, index[first:first + count])
 
 
 cdef object flat_places(object target, int first, tuple arrays):
     places = None
-    for i, array in enumerate(arrays):
-        array = wrapped(array, target.shape[first + i], first + i)
-        places = array if places is None else added(places, target.shape[first + i], array)
-    return int64_index(places)
+    for array in arrays:
+        array = wrapped(array, cnp.PyArray_DIM(target, first), first)
+        places = array if places is None else int64_index(added(places, cnp.PyArray_DIM(target, first), array))
+        first += 1
+    return places
 
 
-cdef object added(object places, object size, object array):
+cdef object added(object places, npy_intp size, object array):
     """Positions along one more axis."""
+    cdef const cnp.npy_int64 *before = <const cnp.npy_int64 *>cnp.PyArray_DATA(places)
+    cdef const cnp.npy_int64 *along = <const cnp.npy_int64 *>cnp.PyArray_DATA(array)
+    cdef cnp.npy_int64 *found
+    cdef npy_intp i
+    if cnp.PyArray_SAMESHAPE(places, array) and not is_meta(<PyObject *>places) and not is_meta(<PyObject *>array):
+        result = fresh_of_sizes(places, cnp.NPY_INT64, cnp.PyArray_NDIM(places), cnp.PyArray_DIMS(places))
+        found = <cnp.npy_int64 *>cnp.PyArray_DATA(result)
+        for i in range(cnp.PyArray_SIZE(places)):
+            found[i] = before[i] * size + along[i]
+        return result
     try:
         return np.asarray(places * size + array)
     except ValueError:
@@ -337,8 +429,8 @@ cdef object added(object places, object size, object array):
         ) from None
 
 
-cdef object is_whole(object part):
-    return isinstance(part, slice) and part == slice(None)
+cdef bint is_whole(object part) except -1:
+    return type(part) is slice and (<slice>part).start is None and (<slice>part).stop is None and (<slice>part).step is None
 
 
 cdef object wrapped(object index, npy_intp size, int axis):
@@ -747,14 +839,35 @@ cdef object filling(str op, object value, object dtype):
 
 cdef bint masked_scatter(object a, object mask, object source) except -1:
     """Elements of `source`, one after the other, where the mask is true. False of what does not fit."""
-    if mask.dtype.kind != "b" or source.dtype != a.dtype or not expands_to(mask.shape, a.shape):
+    cdef bint is_same = cnp.PyArray_SAMESHAPE(<cnp.ndarray>a, <cnp.ndarray>mask)
+    if cnp.PyArray_TYPE(mask) != cnp.NPY_BOOL or cnp.PyArray_TYPE(source) != cnp.PyArray_TYPE(a):
         return False
-    mask = np.broadcast_to(apart_from(a, mask), a.shape)
-    count = np.count_nonzero(mask)
-    if count > source.size:
+    if not is_same and not expands_to(mask.shape, a.shape):
         return False
-    assign(a, mask, apart_from(a, source).reshape(-1)[:count])
+    mask, source = apart_from(a, mask), apart_from(a, source)
+    if not is_same:
+        mask = np.broadcast_to(mask, a.shape)
+    cdef npy_intp count = PyArray_CountNonzero(<cnp.ndarray>mask)
+    if count > cnp.PyArray_SIZE(source):
+        return False
+    if cnp.PyArray_SIZE(a) < SMALL and is_plain_memory(a) and is_plain_memory(mask) and is_plain_memory(source):
+        write_under(cnp.PyArray_BYTES(a), cnp.PyArray_BYTES(mask), cnp.PyArray_BYTES(source), mask.size, a.itemsize)
+    else:
+        assign(a, mask, source.reshape(-1)[:count])
     return True
+
+
+cdef bint is_plain_memory(object a) noexcept:
+    return is_in_order(a) and cnp.PyArray_ISBEHAVED_RO(a)
+
+
+cdef void write_under(char *to, const char *mask, const char *source, npy_intp size, npy_intp width) noexcept:
+    """The next element of the source wherever the mask is true."""
+    cdef npy_intp i
+    for i in range(size):
+        if mask[i]:
+            memcpy(to + i * width, source, width)
+            source += width
 
 
 def one_hot_rows(object classes, object count):
@@ -788,9 +901,59 @@ def one_hot_rows(object classes, object count):
 
 cpdef object nonzero_rows_of(object a):
     """The places of the elements that are not zero, as rows."""
-    if cnp.PyArray_NDIM(<cnp.ndarray>a) != 1 or is_meta(<PyObject *>a):
+    cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>a)
+    cdef npy_intp sizes[2]
+    if ndim == 0 or is_meta(<PyObject *>a):
         return np.argwhere(a)
-    return cnp.PyArray_Nonzero(<cnp.ndarray>a)[0].reshape(-1, 1)
+    if ndim == 1 and cnp.PyArray_SIZE(a) >= SMALL:
+        return cnp.PyArray_Nonzero(<cnp.ndarray>a)[0].reshape(-1, 1)
+    if cnp.PyArray_TYPE(a) != cnp.NPY_BOOL:
+        a = take(binary_scalar(NOT_EQUAL, <PyObject *>a, 0, False))
+    a = take(contiguous(<PyObject *>a))
+    sizes[0], sizes[1] = PyArray_CountNonzero(<cnp.ndarray>a), ndim
+    found = fresh_of_sizes(a, cnp.NPY_INT64, 2, sizes)
+    cdef const char *mask = cnp.PyArray_BYTES(a)
+    cdef cnp.npy_int64 *row = <cnp.npy_int64 *>cnp.PyArray_DATA(found)
+    cdef const npy_intp *dims = cnp.PyArray_DIMS(a)
+    cdef npy_intp written
+    if cnp.PyArray_SIZE(a) < SMALL:
+        written = write_places(mask, ndim, dims, row, sizes[0])
+    else:
+        with nogil:
+            written = write_places(mask, ndim, dims, row, sizes[0])
+    if written != sizes[0]:
+        raise RuntimeError("nonzero(): the input was changed by another thread while its elements were counted")
+    return found
+
+
+cdef npy_intp write_places(
+    const char *mask, int ndim, const npy_intp *dims, cnp.npy_int64 *row, npy_intp most
+) noexcept nogil:
+    """The indices of the true elements of a mask, as rows, `most` of them; how many there are."""
+    cdef npy_intp at[MAX_DIMS]
+    cdef npy_intp length = dims[ndim - 1], count = 0, j
+    cdef int dim
+    for dim in range(ndim):
+        at[dim] = 0
+        if dims[dim] == 0:
+            return 0
+    while True:
+        for j in range(length):
+            if mask[j]:
+                if count < most:
+                    for dim in range(ndim - 1):
+                        row[dim] = at[dim]
+                    row[ndim - 1] = j
+                    row += ndim
+                count += 1
+        mask += length
+        dim = ndim - 2
+        while dim >= 0 and at[dim] == dims[dim] - 1:
+            at[dim] = 0
+            dim -= 1
+        if dim < 0:
+            return count
+        at[dim] += 1
 
 
 cpdef object masked_select_of(object a, object mask):

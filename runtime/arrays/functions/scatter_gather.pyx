@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport cast, clone_by_rows, contiguous, full_array, is_meta, meta_array
-from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh, fresh_beside, take
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_beside, fresh_of_sizes, take
 from gradsmith.runtime.arrays.functions.runs cimport MOST_RUNS, SHORT_RUN, Run, find_runs
 
 import numpy as np
@@ -100,7 +100,7 @@ cdef object wrapped_index(object index, npy_intp size):
     cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
     cdef int64_t *places
     cdef npy_intp i
-    result = fresh(cnp.NPY_INT64, index.shape)
+    result = fresh_of_sizes(index, cnp.NPY_INT64, cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index))
     places = <int64_t *>cnp.PyArray_DATA(result)
     for i in range(cnp.PyArray_SIZE(index)):
         places[i] = chosen[i] + size if chosen[i] < 0 else chosen[i]
@@ -398,14 +398,26 @@ cdef bint multiply(
 
 # ---- rows
 
+cdef int row_sizes(object a, int first, int count, object index, npy_intp *sizes) except -1:
+    cdef int own = cnp.PyArray_NDIM(a), named = cnp.PyArray_NDIM(index), ndim = own - count + named
+    if ndim > MAX_DIMS:
+        raise RuntimeError(f"tensors have at most {MAX_DIMS} dimensions, but {ndim} sizes were given")
+    memcpy(sizes, cnp.PyArray_DIMS(a), first * sizeof(npy_intp))
+    memcpy(sizes + first, cnp.PyArray_DIMS(index), named * sizeof(npy_intp))
+    memcpy(sizes + first + named, cnp.PyArray_DIMS(a) + first + count, (own - first - count) * sizeof(npy_intp))
+    return ndim
+
+
 cdef object take_rows(object a, int first, int count, object index):
     """a[..., index, ...], where a flat index stands for `count` axes."""
+    cdef npy_intp sizes[MAX_DIMS]
+    cdef int ndim = row_sizes(a, first, count, index, sizes)
     cdef npy_intp outer, inner, rows, length
     cdef bint is_done
     cdef const char *source
     cdef const int64_t *chosen
     cdef char *target
-    result = fresh_beside(a, cnp.PyArray_TYPE(a), (*a.shape[:first], *index.shape, *a.shape[first + count:]))
+    result = fresh_of_sizes(a, cnp.PyArray_TYPE(a), ndim, sizes)
     if is_meta(<PyObject *>a):
         return result
     a = take(contiguous(<PyObject *>a))
@@ -414,8 +426,11 @@ cdef object take_rows(object a, int first, int count, object index):
     rows, length = cnp.PyArray_SIZE(index), product(a, first, first + count)
     outer = product(a, 0, first)
     inner = product(a, first + count, cnp.PyArray_NDIM(a)) * cnp.PyArray_ITEMSIZE(a)
-    with nogil:
+    if cnp.PyArray_SIZE(result) < LARGE:
         is_done = take_each_row(target, source, chosen, outer, length, rows, inner)
+    else:
+        with nogil:
+            is_done = take_each_row(target, source, chosen, outer, length, rows, inner)
     expect_done(is_done)
     return result
 
@@ -495,6 +510,74 @@ cdef inline bint copy_each_row(
         if <uint64_t>place >= <uint64_t>length:
             return False
         memcpy(target + i * inner, source + place * inner, inner)
+    return True
+
+
+cdef int put_rows(object target, int first, int count, object index, object src) except -1:
+    """target[..., index, ...] = src, where a flat index stands for `count` axes; all memory in order.
+
+    Of rows that come to one place the last stays.
+    """
+    cdef npy_intp outer = product(target, 0, first)
+    cdef npy_intp length = product(target, first, first + count)
+    cdef npy_intp inner = product(target, first + count, cnp.PyArray_NDIM(target)) * cnp.PyArray_ITEMSIZE(target)
+    cdef npy_intp rows = cnp.PyArray_SIZE(index)
+    cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
+    cdef char *to = <char *>data(target)
+    cdef const char *source = <const char *>data(src)
+    cdef bint is_done
+    if cnp.PyArray_SIZE(src) < LARGE:
+        is_done = put_each_row(to, source, chosen, outer, length, rows, inner)
+    else:
+        with nogil:
+            is_done = put_each_row(to, source, chosen, outer, length, rows, inner)
+    return expect_done(is_done)
+
+
+cdef bint put_each_row(
+    char *target, const char *source, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
+    npy_intp inner
+) noexcept nogil:
+    """Rows of `inner` bytes. False when an index was out of range; see Note [Indices are read once more]."""
+    cdef npy_intp o
+    cdef bint is_done = True
+    for o in range(outer):
+        if inner == 4:
+            is_done = put_each(<uint32_t *>target, <const uint32_t *>source, chosen, length, rows)
+        elif inner == 8:
+            is_done = put_each(<uint64_t *>target, <const uint64_t *>source, chosen, length, rows)
+        else:
+            is_done = write_each_row(target, source, chosen, length, rows, inner)
+        if not is_done:
+            return False
+        target += length * inner
+        source += rows * inner
+    return True
+
+
+cdef inline bint put_each(
+    bits *target, const bits *source, const int64_t *chosen, npy_intp length, npy_intp rows
+) noexcept nogil:
+    cdef npy_intp i
+    cdef int64_t place
+    for i in range(rows):
+        place = chosen[i]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        target[place] = source[i]
+    return True
+
+
+cdef inline bint write_each_row(
+    char *target, const char *source, const int64_t *chosen, npy_intp length, npy_intp rows, npy_intp inner
+) noexcept nogil:
+    cdef npy_intp i
+    cdef int64_t place
+    for i in range(rows):
+        place = chosen[i]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        memcpy(target + place * inner, source + i * inner, inner)
     return True
 
 

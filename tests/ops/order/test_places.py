@@ -128,3 +128,13 @@ def test_nothing_to_replace_and_something(dtype, size):
         )
     turned = gs.from_numpy(np.ones((3, 4), dtype)).t()
     assert gs.nan_to_num(turned).stride() == turned.stride()
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (0, 3), (3, 0), (100, 60), (9, 1, 500), (1, 1)])
+@pytest.mark.parametrize("dtype", ["?", "f4", "i8", "c16"])
+def test_places_that_are_not_zero_lie_by_rows(shape, dtype):
+    array = (np.random.default_rng(1).random(shape) < 0.3).astype(dtype)
+    for x in (gs.tensor(array), gs.tensor(array.T.copy()).permute(*reversed(range(len(shape))))):
+        places = x.nonzero()
+        np.testing.assert_array_equal(places.numpy(), np.argwhere(array))
+        assert places.is_contiguous()

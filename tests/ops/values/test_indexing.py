@@ -573,3 +573,37 @@ def test_one_element_of_a_tensor_is_written_to_its_places_under_a_mask(value):
         y = x.clone()
         y[gs.tensor(mask)] = value(y)
         assert y.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        (ROWS,),
+        (slice(None), COLUMNS),
+        (slice(None), slice(None), np.array([[0, -1], [4, 2]])),
+        (ROWS, COLUMNS),
+        (slice(None), COLUMNS, COLUMNS),
+        (np.array([[0], [2]]), COLUMNS),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i1", "i2", "c16"])
+def test_rows_written_at_places(index, dtype):
+    array = np.arange(60).reshape(SHAPE).astype(dtype)
+    names = tuple(gs.tensor(part) if isinstance(part, np.ndarray) else part for part in index)
+    for values in (-np.arange(array[index].size).reshape(array[index].shape), np.array(-1), -np.ones((1, 1))):
+        expected = array.copy()
+        expected[index] = values
+        for x in (gs.tensor(array), gs.tensor(array.transpose(2, 0, 1).copy()).permute(1, 2, 0)):
+            found = x.index_put(names, gs.tensor(values.astype(dtype)))
+            np.testing.assert_array_equal(found.numpy(), expected)
+            x[names] = gs.tensor(values.astype(dtype))
+            np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_places_out_of_range_leave_the_tensor_as_it_was():
+    x = gs.zeros(2, 3)
+    for index in ((gs.tensor([0, 2]),), (slice(None), gs.tensor([0, -4])), (gs.tensor([0, 1]), gs.tensor([0, 3]))):
+        with pytest.raises(IndexError):
+            x[index] = 1.0
+    assert x.sum() == 0
