@@ -58,7 +58,7 @@ def unique(
     Tensor or tuple of Tensor
     """
     output, places, counts = unique_elements(input, dim, return_inverse or return_counts)
-    return _asked(output, (return_inverse, places), (return_counts, counts))
+    return _asked(output, return_inverse, places, return_counts, counts)
 
 
 def unique_consecutive(
@@ -66,12 +66,13 @@ def unique_consecutive(
 ) -> Any:
     """The first of every run of equal elements, or of equal slices along a dimension; see `unique`."""
     output, places, counts = consecutive_elements(input, dim)
-    return _asked(output, (return_inverse, places), (return_counts, counts))
+    return _asked(output, return_inverse, places, return_counts, counts)
 
 
-def _asked(output: Tensor, *more: tuple[bool, Tensor]) -> Any:
-    wanted = [result for is_wanted, result in more if is_wanted]
-    return (output, *wanted) if wanted else output
+def _asked(output: Tensor, with_places: bool, places: Tensor, with_counts: bool, counts: Tensor) -> Any:
+    if with_places:
+        return (output, places, counts) if with_counts else (output, places)
+    return (output, counts) if with_counts else output
 
 
 def nonzero(input: Any, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
@@ -281,9 +282,9 @@ def _expect_no_grad(op: str, requires_grad: bool) -> None:
 
 
 def _sizes(op: str, row: int, col: int) -> tuple[int, int]:
-    for name, size in (("row", row), ("col", col)):
-        if size < 0:
-            raise RuntimeError(f"{op}(): {name} must be non-negative, got {size}")
+    if row < 0 or col < 0:
+        name, size = ("row", row) if row < 0 else ("col", col)
+        raise RuntimeError(f"{op}(): {name} must be non-negative, got {size}")
     return row, col
 
 
@@ -291,7 +292,7 @@ def _triangle(
     op: str, row: int, col: int, offset: int, upper: bool, dtype: DTypeLike, device: DeviceLike | None
 ) -> Tensor:
     kind = np.dtype(dtype)
-    if kind not in (np.int32, np.int64):
+    if kind.kind != "i" or kind.itemsize < 4:
         raise RuntimeError(f"{op}(): indices are int32 or int64, but dtype is {kind}")
-    places = triangle_places(row, col, offset, upper, kind == np.int64)
+    places = triangle_places(row, col, offset, upper, kind.itemsize == 8)
     return from_array(places) if device is None else tensor(places, device=device)

@@ -1,15 +1,22 @@
 """Helpers of ops that sort, scan and count; the types that formulas may call them with are in the .pxd."""
 
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.functions.ordered.quantiles cimport are_shares, neighbours_of_quantiles
 from gradsmith.runtime.formulas.numbers cimport reduced_axes, wrapped
+from gradsmith.runtime.formulas.written cimport is_computed_alone
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 import math
 
 import numpy as np
 
 from gradsmith.runtime.batching.batch import is_tracing
-from gradsmith.runtime.graph.tensor import TensorBase, from_array
+from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors.factories.creation import full, tensor
+
+cnp.import_array()
 
 
 # ---- scans
@@ -134,14 +141,18 @@ cpdef object quantile_along(object self, object q, object dim, object keepdim, o
     ndim = self.ndim
     axis = 0 if dim is None else wrapped(dim, ndim)
     rows = self.reshape(-1) if dim is None or ndim == 0 else self.movedim(axis, -1)
-    found = between(rows, q.reshape(-1), interpolation, ignore_nan)
+    shares = q.reshape(-1)
+    if is_computed_alone(self, q):
+        found = between_arrays(rows, shares, interpolation, ignore_nan)
+    else:
+        found = between(rows, shares, interpolation, ignore_nan)
     kept = [1] * ndim if dim is None else [1 if d == axis else n for d, n in enumerate(self.shape)]
     shape = kept if keepdim else [] if dim is None else [n for d, n in enumerate(self.shape) if d != axis]
     return found.movedim(-1, 0).reshape([*q.shape, *shape])
 
 
 cdef object checked_quantiles(op, object self, object q):
-    if self.dtype.kind != "f" or self.dtype == np.float16:
+    if cnp.PyArray_TYPE(<cnp.ndarray>(<TensorBase>self).array) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         raise RuntimeError(f"{op}() input tensor must be either float or double dtype")
     if not isinstance(q, TensorBase):
         q = tensor(q, dtype=self.dtype, device=self.device)
@@ -149,7 +160,11 @@ cdef object checked_quantiles(op, object self, object q):
         raise RuntimeError(f"{op}() q must be a scalar or 1D tensor")
     if q.dtype != self.dtype:
         raise RuntimeError(f"{op}() q tensor must be same dtype as the input tensor")
-    if not q.is_meta and not is_tracing() and not bool(((q >= 0) & (q <= 1)).all()):
+    if is_computed_alone(self, q):
+        are_in_range = are_shares(array_of(q))
+    else:
+        are_in_range = q.is_meta or is_tracing() or bool(((q >= 0) & (q <= 1)).all())
+    if not are_in_range:
         raise RuntimeError(f"{op}() q values must be in the range [0, 1]")
     return q
 
@@ -174,6 +189,12 @@ cdef object between(object rows, object q, object interpolation, object ignore_n
     high = ordered.gather(-1, whole.ceil().to(long))
     weight = ranks - below if interpolation == "linear" else (ranks - below) * 0 + 0.5
     return low.lerp(high, weight)
+
+
+cdef object between_arrays(object rows, object q, object interpolation, object ignore_nan):
+    """The same without a history."""
+    low, high, weight = neighbours_of_quantiles(array_of(rows.sort(-1)[0]), array_of(q), interpolation, ignore_nan)
+    return wrap(low) if high is None else wrap(low).lerp(wrap(high), wrap(weight))
 
 
 cdef object ranks_of(object rows, object q, object ignore_nan):

@@ -188,3 +188,25 @@ def test_histograms_are_numpys(dtype, weighted, density):
 
 def test_a_histogram_leaves_out_what_is_no_number():
     assert gs.histogram(gs.tensor([np.nan, 0.0, 2.0, np.inf]), 2, range=(0.0, 2.0)).hist.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bins_are_counted_as_numbers_of_the_dtype(dtype):
+    array = np.random.default_rng(4).standard_normal(500).astype(dtype)
+    array[:2] = NAN, np.inf
+    for bins, low, high in ((1, -1, 1), (7, 0.1, 0.3), (100, -2.5, 2.5)):
+        within = array[(array >= low) & (array <= high)]
+        places = np.minimum(((within - low) * (bins / (high - low))).astype(np.int64), bins - 1)
+        expected = np.bincount(places, minlength=bins)
+        np.testing.assert_array_equal(gs.histc(gs.tensor(array), bins, low, high).numpy(), expected)
+
+
+def test_a_range_of_the_smallest_number_has_bins():
+    x = gs.tensor([0.0, 5e-324], dtype=gs.float64)
+    assert gs.histc(x, 3).sum() == 2
+
+
+def test_whole_numbers_that_are_too_great_to_be_counted():
+    with pytest.raises((MemoryError, ValueError)):
+        gs.bincount(gs.tensor([2**62]))
+    assert gs.bincount(gs.tensor([], dtype=gs.int64), minlength=2).tolist() == [0, 0]

@@ -209,3 +209,39 @@ def test_which_rows_are_sorted_by_digits():
     assert all(is_sorted_by_digits(np.dtype(dtype), 5000) for dtype in ("f4", "f8", "i4", "i8", "u4", "u8"))
     assert not any(is_sorted_by_digits(np.dtype(dtype), 5000) for dtype in ("f2", "i1", "?", "c8", "c16", ">f8"))
     assert not is_sorted_by_digits(np.dtype("f4"), 1 << 32)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"])
+@pytest.mark.parametrize("length", [0, 1, 5, 32, 33])
+def test_short_rows_along_every_dimension(dtype, length):
+    array = np.random.default_rng(length).integers(0, 4, (3, length, 2)).astype(dtype)
+    for axis, x in ((1, array), (0, np.moveaxis(array, 1, 0)), (2, np.moveaxis(array, 1, 2))):
+        ascending = np.argsort(x, axis=axis, kind="stable")
+        backwards = length - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+        for descending, places in ((False, ascending), (True, backwards)):
+            values, indices = gs.sort(gs.tensor(x), axis, descending)
+            np.testing.assert_array_equal(indices.numpy(), places)
+            np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, places, axis))
+            np.testing.assert_array_equal(gs.argsort(gs.tensor(x), axis, descending).numpy(), places)
+
+
+@pytest.mark.parametrize("function", [gs.quantile, gs.nanquantile])
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
+def test_quantiles_are_the_same_with_a_history(function, interpolation):
+    array = np.random.default_rng(2).standard_normal((4, 7)).astype(np.float32)
+    array[0, 2], array[1] = nan, nan
+    for dim, keepdim in ((None, False), (0, True), (1, False)):
+        for q in (0.0, 0.3, 1.0, [0.25, 0.9]):
+            plain = function(gs.tensor(array), q, dim, keepdim, interpolation=interpolation)
+            recorded = function(gs.tensor(array, requires_grad=True), q, dim, keepdim, interpolation=interpolation)
+            np.testing.assert_array_equal(plain.numpy(), recorded.detach().numpy())
+
+
+def test_running_logarithms_of_sums_are_those_of_numpy():
+    array = np.random.default_rng(3).standard_normal((3, 50)) * 100
+    array[0, 3], array[1, :2], array[2, 9] = nan, -np.inf, np.inf
+    for dtype in (np.float32, np.float64):
+        for axis in (0, 1):
+            found = gs.logcumsumexp(gs.tensor(array.astype(dtype)), axis).numpy()
+            with np.errstate(invalid="ignore"):
+                np.testing.assert_array_equal(found, np.logaddexp.accumulate(array.astype(dtype), axis))

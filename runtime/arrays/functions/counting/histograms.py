@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -10,6 +11,13 @@ from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.counting.searches import searchsorted_of
+from gradsmith.runtime.arrays.functions.frequency.bins import (
+    counts_between,
+    counts_in_bins,
+    edges_between,
+    extremes,
+    has_bins,
+)
 
 Array: TypeAlias = NDArray[Any]
 
@@ -24,6 +32,8 @@ def histc_of(a: Array, bins: int, min: float, max: float) -> Array:
         return array_without_data((bins,), a.dtype)
     elements = a.reshape(-1)
     low, high = bounds("histc", elements, (min, max) if min != max else None)
+    if has_bins(elements):
+        return counts_in_bins(elements, bins, low, high)
     within = elements[(elements >= low) & (elements <= high)]
     places = np.minimum(((within - low) * (bins / (high - low))).astype(np.int64), bins - 1)
     return np.bincount(places, minlength=bins).astype(a.dtype)
@@ -32,14 +42,20 @@ def histc_of(a: Array, bins: int, min: float, max: float) -> Array:
 def bounds(op: str, elements: Array, given: Sequence[float] | None) -> tuple[float, float]:
     """The range of the bins: as given, or from the least to the greatest element."""
     if given is None:
-        low, high = (float(elements.min()), float(elements.max())) if elements.size else (0.0, 0.0)
-        if not (np.isfinite(low) and np.isfinite(high)):
+        low, high = _extremes(elements)
+        if not (math.isfinite(low) and math.isfinite(high)):
             raise RuntimeError(f"{op}(): range of [{low}, {high}] is not finite")
     else:
         low, high = given
     if low != high:
         return low, high
     return (low - 1, high + 1) if op == "histc" else (0.0, 1.0) if not elements.size else (low - 0.5, high + 0.5)
+
+
+def _extremes(elements: Array) -> tuple[float, float]:
+    if not elements.size:
+        return 0.0, 0.0
+    return extremes(elements) if has_bins(elements) else (float(elements.min()), float(elements.max()))
 
 
 def check_bins(op: str, bins: Sequence[int]) -> None:
@@ -73,7 +89,7 @@ def histogram_between_of(a: Array, bins: Array, weight: Array | None, density: b
 
 
 def check_real(op: str, a: Array, weight: Array | None) -> None:
-    if a.dtype not in (np.float32, np.float64):
+    if a.dtype.char not in "fd":
         raise NotImplementedError(f"{op}(): not implemented for {a.dtype}; convert it with .float()")
     if weight is not None and (weight.dtype != a.dtype or weight.size != a.size):
         raise RuntimeError(
@@ -89,14 +105,14 @@ def even_edges(op: str, elements: Array, bins: int, given: Sequence[float] | Non
     step = (high - low) / bins
     if step == 0:  # too small for a number of its own
         return np.linspace(low, high, bins + 1, dtype=elements.dtype)
-    edges = np.arange(bins + 1) * step + low  # the numbers of `numpy.linspace`, which takes longer
-    edges[-1] = high
-    return edges.astype(elements.dtype)
+    return edges_between(elements, bins, low, high)
 
 
 def counted(a: Array, edges: Array, weight: Array | None, density: bool) -> Array:
     """Counts of elements; the last bin contains its upper edge."""
     elements = a.reshape(-1)
+    if weight is None and not density and (counts := counts_between(elements, edges)) is not None:
+        return counts
     weights = None if weight is None else weight.reshape(-1)
     places = searchsorted_of(edges, elements, False, True, None, None)
     counts = np.bincount(places, weights, len(edges) + 1)[1:-1]  # without what lies below the first edge

@@ -14,6 +14,7 @@ import numpy as np
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.counting.radix import is_sorted_by_digits, order_of_rows
 from gradsmith.runtime.arrays.functions.counting.ranked import in_the_middle, of_rank
+from gradsmith.runtime.arrays.functions.ordered.short_rows import sorted_short_rows
 
 Array = Any
 
@@ -40,11 +41,22 @@ def sort_of(a: Array, dim: int, descending: bool, stable: bool) -> tuple[Array, 
     axis = wrapped_dim(dim, a.ndim)
     if has_no_data(a):
         return pair_without_data(a.shape, a.dtype)
+    found = sorted_short_rows(a, axis, descending)
+    if found is not None:
+        return found
     if a.ndim == 0:
         return a.copy(), np.zeros((), np.int64)
     rows = np.ascontiguousarray(as_rows(a, axis))
     values, places = sorted_rows(rows, descending)
     return put_back(values, axis), put_back(places, axis)
+
+
+def sorted_elements(flat: Array, wants_places: bool) -> tuple[Array, Array]:
+    """The same of a vector in ascending order; the places are worth something where they are wanted."""
+    found = sorted_short_rows(flat, 0, False)
+    if found is not None:
+        return found
+    return sorted_rows(np.ascontiguousarray(flat), False) if wants_places else (np.sort(flat), flat)
 
 
 def argsort_of(a: Array, dim: int, descending: bool, stable: bool) -> Array:
@@ -165,6 +177,8 @@ def kthvalue_of(a: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array
 
 def selected(op: str, a: Array, axis: int, keepdim: bool, find: Any) -> tuple[Array, Array]:
     """One element of each row, and its place, as `find` gives them."""
+    if not keepdim and axis == a.ndim - 1 and a.shape[axis] and not has_no_data(a):
+        return find(a)  # type: ignore[no-any-return]
     shape = tuple(1 if d == axis else n for d, n in enumerate(a.shape) if keepdim or d != axis)
     if has_no_data(a):
         return pair_without_data(shape, a.dtype)

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.frequency.bins import counts_of_integers
+from gradsmith.runtime.arrays.functions.frequency.equal_runs import runs
 from gradsmith.runtime.arrays.functions.frequency.membership import few_among
 
-from .ordering import sorted_rows, wrapped_dim
+from .ordering import sorted_elements, wrapped_dim
 
 Array: TypeAlias = NDArray[Any]
 # How many comparisons take less time than NumPy's choice of a way to do without them.
@@ -33,16 +35,14 @@ def unique_elements_of(a: Array, dim: int | None, wants_places: bool) -> Sets:
 
 def of_sorted(a: Array, wants_places: bool) -> Sets:
     """The same by sorting: of some dtypes, NumPy's own `unique` puts each element into a table first, which is slow."""
-    flat = np.ascontiguousarray(a).reshape(-1)
-    values, places = sorted_rows(flat, False) if wants_places else (np.sort(flat), empty())
-    is_first = np.ones(flat.shape, bool)
-    is_first[1:] = values[1:] != values[:-1]
+    flat = a.reshape(-1)
+    values, places = sorted_elements(flat, wants_places)
+    starts, numbers, counts = runs(flat.size, values[1:] != values[:-1])
     if not wants_places:
-        return values[is_first], empty(), empty()
-    starts = np.flatnonzero(is_first)
+        return values[starts], empty(), empty()
     inverse = np.empty(flat.shape, np.int64)
-    inverse[places] = np.cumsum(is_first) - 1
-    return values[starts], inverse.reshape(a.shape), np.diff(starts, append=flat.size)
+    inverse[places] = numbers
+    return values[starts], inverse.reshape(a.shape), counts
 
 
 def of_narrow_range(a: Array, wants_places: bool) -> Sets | None:
@@ -98,14 +98,6 @@ def along(ordered: Any, a: Array, dim: int) -> Sets:
     return np.ascontiguousarray(np.moveaxis(kept, 0, axis)), inverse.reshape(-1), counts
 
 
-def runs(count: int, differs: Array) -> Sets:
-    """Where runs begin, the run of each element, and their lengths: does an element differ from the one before?"""
-    starts = np.ones(count, bool)
-    starts[1:] = differs
-    places = np.flatnonzero(starts)
-    return places, np.cumsum(starts) - 1, np.diff(places, append=count)
-
-
 def empty() -> Array:
     return np.zeros(0, np.int64)
 
@@ -133,6 +125,10 @@ def isin_of(elements: Any, test_elements: Any, assume_unique: bool, invert: bool
 def bincount_of(a: Array, weights: Array | None, minlength: int) -> Array:
     if a.dtype.kind in "bfc":
         raise NotImplementedError(f"bincount(): counts integers, but the input is {a.dtype}; convert it with .long()")
+    if weights is None and a.ndim == 1 and minlength >= 0 and not has_no_data(a):
+        counts = counts_of_integers(a, minlength)
+        if counts is not None:
+            return counts
     if a.ndim != 1 or (a.size and a.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:

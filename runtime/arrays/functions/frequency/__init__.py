@@ -1,1 +1,1 @@
-"""What is found in rows most often."""
+"""How often elements are found: in bins, side by side, and which of them most."""

@@ -1,0 +1,1 @@
+"""Rows in order, and what lies at which share of them."""

@@ -1,0 +1,3 @@
+from typing import Any
+
+def sorted_short_rows(a: Any, axis: int, descending: bool) -> tuple[Any, Any] | None: ...
