@@ -16193,7 +16193,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="composite(cross_product(self, other) if dim == -1 or dim == self.ndim - 1 else movedim(cross_product(movedim(self, [dim], [-1]), movedim(other, [dim], [-1])), [-1], [dim]))",
+        forward="composite(cross_product(self, other) if dim == -1 or dim == self.ndim - 1 else transpose(cross_product(transpose(self, dim, -1), transpose(other, dim, -1)), dim, -1))",
         complex=True,
         is_view=False,
         is_composite=True,

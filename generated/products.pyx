@@ -24,14 +24,12 @@ from gradsmith.runtime.formulas.matrices cimport (
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.generated.scatter cimport op_masked_fill_scalar
-from gradsmith.generated.shape cimport op_expand, op_mT, op_movedim, op_reshape
+from gradsmith.generated.shape cimport op_expand, op_mT, op_reshape, op_transpose
 from gradsmith.generated.unary cimport op_conj
 from gradsmith.runtime.formulas.written cimport addmm_into, addr_into, baddbmm_into
 from gradsmith.runtime.arrays.functions.algebra cimport linalg
 
 import numpy as np
-
-from gradsmith.runtime.arrays.functions.algebra import matrices
 
 
 # ---- vdot(Tensor self, Tensor other) -> Tensor
@@ -581,8 +579,8 @@ cdef TensorBase op_linalg_cross(TensorBase self, TensorBase other, object dim):
             ),
         ) from None
     cdef int depth = begin_op("linalg.cross", (self, other, dim), NULL) if watching else 0
-    cdef TensorBase result = op_cross_product(self, other) if dim == -1 or dim == ndim_of(self) - 1 else op_movedim(
-        op_cross_product(op_movedim(self, (dim,), (-1,)), op_movedim(other, (dim,), (-1,))), (-1,), (dim,)
+    cdef TensorBase result = op_cross_product(self, other) if dim == -1 or dim == ndim_of(self) - 1 else op_transpose(
+        op_cross_product(op_transpose(self, dim, -1), op_transpose(other, dim, -1)), dim, -1
     )
     return ended_composite(depth, result)
 
@@ -760,7 +758,7 @@ cdef tuple tangents_chain(list gradients, tuple tangents, tuple given):    # tra
 
 cdef TensorBase op_chain(list parts):
     cdef int depth = begin_replaceable_op("chain", (parts,), &batched_chain) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.chain_of(arrays_of(parts)))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.chain_of(arrays_of(parts)))
     cdef Node node
     if requires_grad_list(parts):
         node = <Node>ChainBackward0.__new__(ChainBackward0)

@@ -136,18 +136,25 @@ cpdef object as_matrices(object tensors):
 
 cpdef object kron_factor_shape(object left, object right, object side):
     """Sizes between ones, so that each size of one operand, `side` 0 or 1, meets one of the other."""
-    ndim = max(len(left), len(right))
-    sizes = _filled(right if side else left, ndim)
-    return [sizes[i // 2] if i % 2 == side else 1 for i in range(2 * ndim)]
+    cdef Py_ssize_t ndim = max(len(left), len(right)), place
+    own = right if side else left
+    cdef list found = [1] * (2 * ndim)
+    place = 2 * (ndim - len(own)) + (1 if side else 0)
+    for size in own:
+        found[place] = size
+        place += 2
+    return found
 
 
 cpdef object kron_shape(object left, object right):
-    ndim = max(len(left), len(right))
-    return [one * other for one, other in zip(_filled(left, ndim), _filled(right, ndim))]
-
-
-def _filled(object shape, object ndim):
-    return [1] * (ndim - len(shape)) + list(shape)
+    cdef Py_ssize_t extra = len(left) - len(right), place
+    longer, shorter = (left, right) if extra >= 0 else (right, left)
+    cdef list found = list(longer)
+    place = abs(extra)
+    for size in shorter:
+        found[place] = found[place] * size
+        place += 1
+    return found
 
 
 # ---- elimination

@@ -5,9 +5,9 @@ from libc.string cimport memcpy, memset
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport clone_by_rows, empty_array, is_meta
+from gradsmith.runtime.arrays.array cimport clone_by_rows, copy_into, empty_array, full_array, is_meta
 from gradsmith.runtime.arrays.functions.normalize cimport read_axes, wrap_dim
-from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_beside, fresh_zeros, take
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_beside, fresh_of_sizes, fresh_zeros, take
 from gradsmith.runtime.arrays.functions.pointwise cimport clone_of
 from gradsmith.runtime.arrays.functions.shapes cimport Layout, push, read_layout, require_array, view_at
 
@@ -54,15 +54,25 @@ cpdef object diagonal_scatter_of(object a, object src, Py_ssize_t offset, Py_ssi
 
 cpdef object embedded_diagonals_of(object a, Py_ssize_t offset, Py_ssize_t one, Py_ssize_t other):
     """Zeros but for a diagonal; the dimensions are those of the result, and 0 is the last one."""
-    cdef int count = cnp.PyArray_NDIM(a) + 1
-    dim1, dim2 = count - 1 - one, count - 1 - other
-    length = a.shape[count - 2] + abs(offset)
-    sizes = iter(a.shape)
-    shape = tuple([length if dim in (dim1, dim2) else next(sizes) for dim in range(count)])
+    cdef npy_intp sizes[MAX_DIMS]
+    cdef int ndim = cnp.PyArray_NDIM(a), dim, taken = 0
+    cdef Py_ssize_t dim1 = ndim - one, dim2 = ndim - other
+    if not (0 < ndim < MAX_DIMS and 0 <= dim1 <= ndim and 0 <= dim2 <= ndim and dim1 != dim2):
+        raise RuntimeError(
+            f"embedded_diagonals(): there are no two dimensions {one} and {other}, from the last on, of a tensor with one "
+            f"dimension more than {ndim}; it may have {MAX_DIMS}"
+        )
+    for dim in range(ndim + 1):
+        if dim == dim1 or dim == dim2:
+            sizes[dim] = cnp.PyArray_DIM(a, ndim - 1) + abs(offset)
+        else:
+            sizes[dim] = cnp.PyArray_DIM(a, taken)
+            taken += 1
     if is_meta(<PyObject *>a):
-        return fresh_beside(a, cnp.PyArray_TYPE(a), shape)
-    result = fresh_zeros(cnp.PyArray_TYPE(a), shape)
-    diagonal_of(result, offset, dim1, dim2)[...] = a
+        return fresh_of_sizes(a, cnp.PyArray_TYPE(a), ndim + 1, sizes)
+    result = take(full_array(cnp.PyArray_TYPE(a), ndim + 1, sizes, 0))
+    place = diagonal_of(result, offset, dim1, dim2)
+    copy_into(<PyObject *>place, <PyObject *>a)
     return result
 
 

@@ -105,3 +105,17 @@ def test_factors_of_sums_of_products_have_to_fit_the_dtype(op, factor):
     with pytest.raises(RuntimeError, match="beta and alpha must be real"):
         function(*SUMS[op](gs.float32), **{factor: 1j})
     assert function(*SUMS[op](gs.int64), **{factor: 2}).dtype == gs.int64
+
+
+def test_products_of_a_chain_of_nothing_are_refused():
+    from gradsmith.generated.products import chain
+
+    for factors in ([], [gs.ones(3)], [gs.ones(2, 3), gs.ones(3)]):
+        with pytest.raises(RuntimeError, match="expected matrices"):
+            chain(factors)
+
+
+def test_kronecker_products_of_unequal_dimensions():
+    for left, right in (((), (3,)), ((2, 3), (2,)), ((2,), (2, 1, 3)), ((), ())):
+        a, b = np.asarray(real(*left)), np.asarray(real(*right))
+        np.testing.assert_allclose(gs.kron(gs.tensor(a), gs.tensor(b)).numpy(), np.kron(a, b))

@@ -31,6 +31,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     with_batch,
 )
 from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination, singular_values
+from gradsmith.runtime.arrays.functions.arrangements import diagonal_of
 
 Array: TypeAlias = NDArray[Any]
 
@@ -56,7 +57,7 @@ def matrix_factors_of(a: Array, op: str) -> tuple[Array, Array]:
 
 
 def diagonal_in(factors: Array) -> Array:
-    return np.asarray(np.einsum("...ii->...i", factors))
+    return diagonal_of(factors, 0, -2, -1)
 
 
 def have_rows(factors: Array, a: Array) -> bool:
@@ -259,8 +260,7 @@ def first_zero_pivot_of(factors: Array, check: bool, op: str) -> Array:
 
 
 def first_zero(factors: Array) -> Array:
-    steps = min(factors.shape[-2:])
-    diagonal = diagonal_in(factors[..., :steps, :steps])
-    if diagonal.all():
+    diagonal = diagonal_in(factors)
+    if np.count_nonzero(diagonal) == diagonal.size:
         return np.zeros(factors.shape[:-2], np.int32)
     return np.where((diagonal == 0).any(-1), (diagonal == 0).argmax(-1) + 1, 0).astype(np.int32)

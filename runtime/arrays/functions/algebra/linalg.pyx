@@ -59,6 +59,11 @@ cpdef object matmul_of(object a, object b):
     return take(matmul(<PyObject *>a, <PyObject *>b))
 
 
+cpdef object product_of(object a, object b):
+    """The same of sizes that go together, and of any dtypes."""
+    return take(matmul(<PyObject *>a, <PyObject *>b))
+
+
 cpdef object matmul_of_transpose_of(object a, object b):
     """All rows of `a`, as one matrix, transposed, times all rows of `b`."""
     check_types("matmul", a, b)
@@ -307,3 +312,56 @@ cdef tuple scaled_one(object x, object y, object alpha):
     smaller = x if x.size <= y.size else y
     scaled = take(binary_scalar(MULTIPLY, <PyObject *>smaller, alpha, False))
     return (scaled, y) if smaller is x else (x, scaled)
+
+
+# ---- products of several matrices
+
+cdef enum:
+    MOST_PLANS = 256
+
+cdef dict plans = {}        # by sizes: where to split each part of a chain
+
+
+cpdef object chain_of(list matrices):
+    """The product, of batches too, in the order that needs the fewest multiplications."""
+    cdef list sizes
+    if not matrices or any([cnp.PyArray_NDIM(matrix) < 2 for matrix in matrices]):
+        raise RuntimeError("multi_dot(): expected matrices, at least one of them")
+    sizes = [cnp.PyArray_DIM(matrices[0], cnp.PyArray_NDIM(matrices[0]) - 2)]
+    for matrix in matrices:
+        if sizes[len(sizes) - 1] != cnp.PyArray_DIM(matrix, cnp.PyArray_NDIM(matrix) - 2):
+            left = matrices[len(sizes) - 2]
+            raise RuntimeError(
+                f"multi_dot(): tensors of shapes {list(left.shape)} and {list(matrix.shape)} cannot be multiplied"
+            )
+        sizes.append(cnp.PyArray_DIM(matrix, cnp.PyArray_NDIM(matrix) - 1))
+    return product_of_part(matrices, cheapest_splits(tuple(sizes)), 0, len(matrices))
+
+
+cdef dict cheapest_splits(tuple sizes):
+    """Best place to split each part of a chain."""
+    found = plans.get(sizes)
+    if found is None:
+        if len(plans) >= MOST_PLANS:
+            plans.clear()
+        plans[sizes] = found = computed_splits(sizes)
+    return found
+
+
+cdef dict computed_splits(tuple sizes):
+    cdef Py_ssize_t count = len(sizes) - 1, length, i, k
+    costs, splits = {(i, i + 1): 0 for i in range(count)}, {}
+    for length in range(2, count + 1):
+        for i in range(count - length + 1):
+            k = i + length
+            by_split = {j: costs[i, j] + costs[j, k] + sizes[i] * sizes[j] * sizes[k] for j in range(i + 1, k)}
+            splits[i, k] = min(by_split, key=by_split.__getitem__)
+            costs[i, k] = by_split[splits[i, k]]
+    return splits
+
+
+cdef object product_of_part(list matrices, dict splits, Py_ssize_t start, Py_ssize_t stop):
+    if stop - start == 1:
+        return matrices[start]
+    cdef Py_ssize_t split = splits[start, stop]
+    return product_of(product_of_part(matrices, splits, start, split), product_of_part(matrices, splits, split, stop))

@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.algebra.factored import first_zero
-from gradsmith.runtime.arrays.functions.algebra.factors.elimination import eliminate, exchange_rows
+from gradsmith.runtime.arrays.functions.algebra.factors.elimination import (
+    eliminate,
+    exchange_rows,
+    permutation_matrices,
+)
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
     check_inexact,
     with_batch,
 )
+from gradsmith.runtime.arrays.functions.arrangements import diagonal_of, tril_of, triu_of
 
 Array: TypeAlias = NDArray[Any]
 
@@ -94,6 +99,9 @@ def row_permutation_of(factors: Array, pivots: Array, op: str) -> Array:
     rows = factors.shape[-2]
     if has_no_data(factors):
         return array_without_data((*factors.shape[:-1], rows), factors.dtype)
+    found = permutation_matrices(factors, pivots)
+    if found is not None:
+        return found
     unit = np.broadcast_to(np.eye(rows, dtype=factors.dtype), (*factors.shape[:-2], rows, rows))
     return permuted_rows_of(unit, pivots, False, op)
 
@@ -104,8 +112,8 @@ def lower_factor_of(factors: Array) -> Array:
     steps = min(factors.shape[-2:])
     if has_no_data(factors):
         return array_without_data((*factors.shape[:-1], steps), factors.dtype)
-    lower = np.tril(factors[..., :steps], -1)
-    np.einsum("...ii->...i", lower[..., :steps, :])[...] = 1
+    lower = tril_of(factors[..., :steps], -1)
+    diagonal_of(lower, 0, -2, -1).fill(1)
     return lower
 
 
@@ -115,7 +123,7 @@ def upper_factor_of(factors: Array) -> Array:
     steps = min(factors.shape[-2:])
     if has_no_data(factors):
         return array_without_data((*factors.shape[:-2], steps, factors.shape[-1]), factors.dtype)
-    return np.triu(factors[..., :steps, :])
+    return triu_of(factors[..., :steps, :], 0)
 
 
 def unit_columns_of(a: Array) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -250,37 +249,3 @@ def threshold(a: Array, values: Array, atol: Any, rtol: Any) -> Array:
         relative = np.asarray(rtol)
     greatest = values.max(-1)
     return np.asarray(np.maximum(absolute, relative * greatest))[..., None]
-
-
-# ---- products of several matrices
-
-
-def chain_of(matrices: list[Array]) -> Array:
-    """The product, of batches too, in the order that needs the fewest multiplications."""
-    sizes = [matrices[0].shape[-2], *(matrix.shape[-1] for matrix in matrices)]
-    for left, right in pairwise(matrices):
-        if left.shape[-1] != right.shape[-2]:
-            raise RuntimeError(
-                f"multi_dot(): tensors of shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied"
-            )
-    return np.asarray(_product(matrices, _cheapest_splits(sizes), 0, len(matrices)))
-
-
-def _cheapest_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Best place to split each part of a chain."""
-    count = len(sizes) - 1
-    costs, splits = {(i, i + 1): 0 for i in range(count)}, {}
-    for length in range(2, count + 1):
-        for i in range(count - length + 1):
-            k = i + length
-            by_split = {j: costs[i, j] + costs[j, k] + sizes[i] * sizes[j] * sizes[k] for j in range(i + 1, k)}
-            splits[i, k] = min(by_split, key=by_split.__getitem__)
-            costs[i, k] = by_split[splits[i, k]]
-    return splits
-
-
-def _product(matrices: list[Array], splits: dict[tuple[int, int], int], start: int, stop: int) -> Array:
-    if stop - start == 1:
-        return matrices[start]
-    split = splits[start, stop]
-    return np.asarray(np.matmul(_product(matrices, splits, start, split), _product(matrices, splits, split, stop)))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.functions.algebra.factored import inverse_of
+from gradsmith.runtime.arrays.functions.algebra.linalg import product_of
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_inexact,
     check_squares,
@@ -22,8 +23,21 @@ Array: TypeAlias = NDArray[Any]
 def matrix_power_of(a: Array, n: int) -> Array:
     check_squares("linalg.matrix_power", a)
     positive = inverse_of(a) if n < 0 else readable(a)
-    power = np.asarray(np.linalg.matrix_power(positive, abs(n)))
-    return power.copy() if n == 1 else power  # NumPy's first power is the array itself
+    return _power(positive, abs(n)) if n not in (0, 1) else np.array(np.linalg.matrix_power(positive, n))
+
+
+def _power(a: Array, n: int) -> Array:
+    """By repeated squaring, as NumPy's."""
+    if n == 3:
+        return product_of(product_of(a, a), a)
+    square, result = a, None
+    while n:
+        n, is_odd = divmod(n, 2)
+        if is_odd:
+            result = square if result is None else product_of(result, square)
+        if n:
+            square = product_of(square, square)
+    return a.copy() if result is a else result
 
 
 # ---- exponential

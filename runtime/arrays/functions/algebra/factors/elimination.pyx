@@ -2,9 +2,10 @@
 
 cimport numpy as cnp
 from libc.string cimport memcpy
+from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport lu, lu_inverse, lu_solve
-from gradsmith.runtime.arrays.functions.ownership cimport fresh
+from gradsmith.runtime.arrays.array cimport full_array, lu, lu_inverse, lu_solve
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh, take
 
 import numpy as np
 
@@ -149,6 +150,47 @@ def exchange_rows(cnp.ndarray a not None, cnp.ndarray pivots not None, bint back
         for i in range(count):
             exchange_in_one(data + i * m * row_size, numbers + i * step, steps, row_size, memory, backwards)
     return a
+
+
+def permutation_matrices(cnp.ndarray factors not None, cnp.ndarray pivots not None):
+    """P of A = P L U, in the dtype of the factors; None for pivots that are not like those of `eliminate`."""
+    cdef int ndim = factors.ndim
+    if not (
+        ndim > 1 and are_numbers(factors) and cnp.PyArray_TYPE(pivots) == cnp.NPY_INT32 and pivots.ndim == ndim - 1
+        and cnp.PyArray_CompareLists(factors.shape, pivots.shape, ndim - 2)
+    ):
+        return None
+    cdef npy_intp sizes[MAX_DIMS]
+    cdef Py_ssize_t m = factors.shape[ndim - 2], steps = pivots.shape[ndim - 2], i, row
+    memcpy(sizes, factors.shape, (ndim - 1) * sizeof(npy_intp))
+    sizes[ndim - 1] = m
+    pivots = plain(pivots, False)
+    cdef const cnp.int32_t *numbers = <const cnp.int32_t *>cnp.PyArray_DATA(pivots)
+    for i in range(cnp.PyArray_SIZE(pivots)):
+        if steps > m or not 0 < numbers[i] <= m:
+            return None
+    cdef cnp.ndarray found = take(full_array(cnp.PyArray_TYPE(factors), ndim, sizes, 0))
+    cdef cnp.ndarray one = take(full_array(cnp.PyArray_TYPE(factors), 0, NULL, 1))
+    cdef cnp.ndarray order = fresh(cnp.NPY_INT64, (m,))
+    cdef cnp.int64_t *places = <cnp.int64_t *>cnp.PyArray_DATA(order)
+    cdef char *to = cnp.PyArray_BYTES(found)
+    cdef Py_ssize_t width = cnp.PyArray_ITEMSIZE(found)
+    for i in range(count_of(found, 2)):
+        exchange_places(places, numbers + i * steps, steps, m)
+        for row in range(m):
+            memcpy(to + ((i * m + row) * m + places[row]) * width, cnp.PyArray_DATA(one), width)
+    return found
+
+
+cdef void exchange_places(
+    cnp.int64_t *places, const cnp.int32_t *pivots, Py_ssize_t steps, Py_ssize_t m
+) noexcept nogil:
+    """Where the one stands in each row of a unit matrix after the exchanges, the last one first."""
+    cdef Py_ssize_t row
+    for row in range(m):
+        places[row] = row
+    for row in range(steps - 1, -1, -1):
+        places[row], places[pivots[row] - 1] = places[pivots[row] - 1], places[row]
 
 
 def parity(cnp.ndarray pivots not None):
