@@ -4,6 +4,7 @@ They are written with methods of tensors, so the ops that call them are differen
 """
 
 from gradsmith.runtime.formulas.numbers cimport wrapped
+from gradsmith.runtime.formulas.replaced cimport padded
 
 import itertools
 import math
@@ -72,11 +73,7 @@ cpdef object block_diagonal(object tensors):
 
 cdef object widened(object block, object end, object width):
     """Rows of a block-diagonal matrix: the block ends before the column `end`."""
-    rows, columns = block.shape
-    left, right = [
-        zeros(rows, count, dtype=block.dtype, device=block.device) for count in (end - columns, width - end)
-    ]
-    return upcalls.cat([left, block, right], 1)
+    return padded(block, (end - block.shape[1], width - end), 0)
 
 
 cpdef object broadcast_together(object tensors):

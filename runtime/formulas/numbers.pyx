@@ -44,6 +44,11 @@ cpdef object moved_dims(object ndim, object source, object destination):
             f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number "
             f"of dims as destination ({list(destination)} dims)"
         )
+    if len(source) == 1 and ndim:
+        order = list(range(ndim))
+        moving = order.pop(wrapped(source[0], ndim))
+        order.insert(wrapped(destination[0], ndim), moving)
+        return tuple(order)
     sources, places = [wrapped(d, ndim) for d in source], [wrapped(d, ndim) for d in destination]
     for name, dims, given in (("source", sources, source), ("destination", places, destination)):
         if len(set(dims)) < len(dims):

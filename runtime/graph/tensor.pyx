@@ -271,7 +271,7 @@ cdef class TensorBase:
 
     def stride(self, dim=None):
         """Strides in elements, all of them or that of one dimension."""
-        strides = api.strides_of(<object>self.array)
+        strides = strides_in_elements(<cnp.ndarray>self.array)
         return strides if dim is None else api.size_of(strides, dim)
 
     def storage_offset(self):
@@ -620,6 +620,18 @@ def live_tensors():
 
 cdef void noop_visitor(PyObject *tensor) noexcept:
     """Not used."""
+
+
+cdef tuple strides_in_elements(cnp.ndarray array):
+    """Those of a plain array without Python; `strides_of` knows of the others."""
+    cdef cnp.npy_intp width = cnp.PyArray_ITEMSIZE(array)
+    cdef int dim, ndim = cnp.PyArray_NDIM(array)
+    if is_meta(<PyObject *>array) or cnp.PyArray_SIZE(array) == 0:
+        return api.strides_of(array)
+    for dim in range(ndim):
+        if cnp.PyArray_STRIDE(array, dim) == 0 and cnp.PyArray_DIM(array, dim) == 1:
+            return api.strides_of(array)
+    return tuple([cnp.PyArray_STRIDE(array, dim) // width for dim in range(ndim)])
 
 
 cdef object lies_in(object tensor, object memory_format):

@@ -8,15 +8,20 @@ from numpy cimport npy_intp
 from gradsmith.runtime.arrays.array cimport (
     ADD,
     FLOOR_DIVIDE,
+    MULTIPLY,
+    RINT,
     TRUE_DIVIDE,
     TRUNC,
     binary,
+    binary_scalar,
+    binary_scalar_into,
     cast,
     clone,
     clone_by_rows,
     default_type,
     is_meta,
     unary,
+    unary_into,
     where,
 )
 from gradsmith.runtime.arrays.functions.ownership cimport take
@@ -32,6 +37,9 @@ cdef object complex_casts = LazyModule("gradsmith.runtime.arrays.complex_casts")
 cdef object masks = LazyModule("gradsmith.runtime.arrays.masks")
 
 cnp.import_array()
+
+cdef enum:
+    MOST_DIGITS = 400       # ten to this power is infinite
 
 cdef extern from "math.h":
     float erff(float) noexcept nogil
@@ -163,12 +171,30 @@ cdef int check_divisor(object a, object b) except -1:
 
 cpdef object rounded_of(object a, object decimals):
     """Half to even, as NumPy does; float16 by way of float32, whose powers of ten do not overflow."""
-    if a.dtype.kind != "f":
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    if not cnp.PyTypeNum_ISFLOAT(type_number):
         raise NotImplementedError(f"round(): decimals are not defined for {a.dtype} tensors; convert to a floating dtype first")
     if is_meta(<PyObject *>a):
         return array_without_data(a.shape, a.dtype)
-    wide = take(cast(<PyObject *>a, cnp.NPY_FLOAT32)) if a.dtype == np.float16 else a
-    return np.asarray(np.round(wide, decimals)).astype(a.dtype, copy=False)
+    wide = take(cast(<PyObject *>a, cnp.NPY_FLOAT32)) if type_number == cnp.NPY_FLOAT16 else a
+    if decimals == 0:
+        found = take(unary(RINT, <PyObject *>wide))
+    else:
+        found = rounded_to(wide, decimals)
+    return take(cast(<PyObject *>found, type_number))
+
+
+cdef object rounded_to(object a, object decimals):
+    """As NumPy does it: times a power of ten, rounded, divided by it; or the other way round before the point."""
+    cdef bint is_behind = decimals > 0
+    cdef double power = 1
+    for _ in range(min(abs(decimals), MOST_DIGITS)):
+        power *= 10
+    cdef PyObject *found = binary_scalar(MULTIPLY if is_behind else TRUE_DIVIDE, <PyObject *>a, power, False)
+    result = take(found)
+    unary_into(RINT, found, found)
+    binary_scalar_into(TRUE_DIVIDE if is_behind else MULTIPLY, found, power, False, found)
+    return result
 
 
 # ---- copies and parts

@@ -23,6 +23,7 @@ from gradsmith.runtime.arrays.array cimport (
     cast,
     clone,
     clone_by_rows,
+    full_array,
     contiguous,
     default_type,
     is_meta,
@@ -471,11 +472,11 @@ cdef object place_of(str op, object find, object a, object dim, bint keepdim):
 # ---- truth
 
 cpdef object all_of(object a, object dim, bint keepdim):
-    return truth_of(np.logical_and.reduce, a, dim, keepdim)
+    return truth_of(np.logical_and, a, dim, keepdim)
 
 
 cpdef object any_of(object a, object dim, bint keepdim):
-    return truth_of(np.logical_or.reduce, a, dim, keepdim)
+    return truth_of(np.logical_or, a, dim, keepdim)
 
 
 cdef object truth_of(object find, object a, object dim, bint keepdim):
@@ -486,7 +487,23 @@ cdef object truth_of(object find, object a, object dim, bint keepdim):
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     if is_meta(<PyObject *>a):
         return without_data(a, axes, keepdim, type_number)
-    return as_type(np.asarray(find(a, axis=axes, keepdims=keepdim)), type_number)
+    if axes is None and not keepdim and are_few_bools(a):
+        return take(full_array(cnp.NPY_BOOL, 0, NULL, truth_of_bools(a, find is np.logical_and)))
+    return as_type(np.asarray(find.reduce(a, axis=axes, keepdims=keepdim)), type_number)
+
+
+cdef bint are_few_bools(object a) noexcept:
+    return cnp.PyArray_TYPE(a) == cnp.NPY_BOOL and cnp.PyArray_IS_C_CONTIGUOUS(a) and cnp.PyArray_SIZE(a) <= FEW
+
+
+cdef bint truth_of_bools(object a, bint are_all) noexcept:
+    """Whether all are true, or one is."""
+    cdef const char *elements = cnp.PyArray_BYTES(a)
+    cdef npy_intp i
+    for i in range(cnp.PyArray_SIZE(a)):
+        if (elements[i] != 0) != are_all:
+            return not are_all
+    return are_all
 
 
 # ---- softmax family

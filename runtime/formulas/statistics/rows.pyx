@@ -89,7 +89,8 @@ cpdef object shrunk_slices(object self, object p, object dim, object maxnorm):
     axis = wrapped(dim, self.ndim)
     norms = self.norm(float(p), [d for d in range(self.ndim) if d != axis], True)
     factors = norms.add(1e-7).reciprocal() * maxnorm
-    return (self * factors.masked_fill((norms > maxnorm).logical_not(), 1)).to(self.dtype)
+    found = self * factors.masked_fill((norms > maxnorm).logical_not(), 1)
+    return found if found.dtype == self.dtype else found.to(self.dtype)
 
 
 # ---- covariances

@@ -145,3 +145,21 @@ def test_views_of_complex_numbers():
         _ = z.H
     with pytest.raises(RuntimeError, match=r"^complex\(\): expected parts of one dtype, but got float32 and float64"):
         gs.complex(gs.ones(1), gs.ones(1, dtype="float64"))
+
+
+@pytest.mark.parametrize("decimals", [-400, -40, -2, 0, 1, 5, 23, 39, 330])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_to_decimals_is_that_of_numpy(decimals, dtype):
+    array = np.random.default_rng(0).standard_normal((3, 40)).astype(dtype) * dtype(100)
+    array[0, :4] = np.nan, np.inf, -np.inf, -0.0
+    with np.errstate(all="ignore"):
+        expected = np.round(array, decimals)
+    np.testing.assert_array_equal(gs.round(gs.tensor(array), decimals=decimals).numpy(), expected)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (80, 80)])
+def test_truth_of_all_and_of_any(shape):
+    for share in (0.0, 0.5, 0.999, 1.0):
+        array = np.random.default_rng(1).random(shape) < share
+        assert gs.tensor(array).all().item() == np.all(array)
+        assert gs.tensor(array).any().item() == np.any(array)

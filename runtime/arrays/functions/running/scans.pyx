@@ -2,7 +2,7 @@
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp
-from libc.math cimport NAN, atan2, cos, exp, hypot, isinf, isnan, log, log1p, sin
+from libc.math cimport M_LN2, NAN, atan2, cos, exp, expf, hypot, isinf, isnan, log, log1p, log1pf, sin
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
@@ -39,6 +39,10 @@ ctypedef fused number:
     float complex
     double complex
     int64_t
+
+ctypedef fused real:
+    float
+    double
 
 cdef struct Rows:
     npy_intp outer
@@ -196,12 +200,60 @@ def add_weighted(number[:, :, :] rows, const number[:, :, :] weights):
 
 cpdef object logcumsumexp_of(object a, Py_ssize_t dim):
     cdef int axis = wrap_dim(dim, cnp.PyArray_NDIM(a))
-    if a.dtype.kind not in "fc":
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    if not (cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number)):
         raise NotImplementedError(f"logcumsumexp(): not defined for {a.dtype}; give a floating dtype")
     if is_meta(<PyObject *>a) or cnp.PyArray_NDIM(a) == 0:
         return fresh_beside(a, cnp.PyArray_TYPE(a), a.shape) if is_meta(<PyObject *>a) else a.copy()
+    if is_real(a):
+        return real_logcumsumexp(a, axis)
     with np.errstate(all="ignore"):
-        return np.logaddexp.accumulate(a, axis=axis) if a.dtype.kind == "f" else complex_logcumsumexp(a, axis)
+        return complex_logcumsumexp(a, axis) if cnp.PyTypeNum_ISCOMPLEX(type_number) else np.logaddexp.accumulate(a, axis=axis)
+
+
+cdef object real_logcumsumexp(object a, int axis):
+    found = take(clone_by_rows(<PyObject *>a))
+    cdef Rows rows = rows_of(found, axis)
+    cdef bint is_float = cnp.PyArray_TYPE(found) == cnp.NPY_FLOAT32
+    cdef void *sums = cnp.PyArray_DATA(found)
+    if cnp.PyArray_SIZE(found) < LARGE // 16:       # a logarithm takes as long as many sums
+        run_exponentials(&rows, sums, is_float)
+    else:
+        with nogil:
+            run_exponentials(&rows, sums, is_float)
+    return found
+
+
+cdef void run_exponentials(const Rows *rows, void *sums, bint is_float) noexcept nogil:
+    if is_float:
+        add_exponentials[float](rows, <float *>sums)
+    else:
+        add_exponentials[double](rows, <double *>sums)
+
+
+cdef void add_exponentials(const Rows *rows, real *sums) noexcept nogil:
+    """The logarithm of the sum of the exponentials of each element and all before it, in place."""
+    cdef npy_intp o, i
+    for o in range(rows.outer):
+        for i in range(rows.inner, rows.length * rows.inner):
+            sums[i] = log_of_both(sums[i - rows.inner], sums[i])
+        sums += rows.length * rows.inner
+
+
+cdef inline real log_of_both(real x, real y) noexcept nogil:
+    """``np.logaddexp``, relative to the greater one."""
+    cdef real difference = x - y
+    if x == y:                  # infinities too
+        return x + <real>M_LN2
+    if difference > 0:
+        return x + log_of_one_and_exp(-difference)
+    if difference <= 0:
+        return y + log_of_one_and_exp(difference)
+    return difference           # NaN
+
+
+cdef inline real log_of_one_and_exp(real x) noexcept nogil:
+    return log1pf(expf(x)) if real is float else log1p(exp(x))
 
 
 cdef object complex_logcumsumexp(object a, int axis):
