@@ -129,8 +129,6 @@ def as_tensor(data: Any, dtype: DTypeLike | None = None, device: DeviceLike | No
     A tensor of the asked dtype is returned as it is, with its history; an ndarray is shared;
     anything else is copied.
     """
-    if (found := quick.of_numbers(data, dtype, device, False)) is not None:
-        return found
     dtype = _asked(dtype, "as_tensor")
     if is_tensor(data):
         result = data if dtype is None or data.dtype == dtype else data.to(dtype)

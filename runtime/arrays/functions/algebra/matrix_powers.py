@@ -30,14 +30,15 @@ def _power(a: Array, n: int) -> Array:
     """By repeated squaring, as NumPy's."""
     if n == 3:
         return product_of(product_of(a, a), a)
-    square, result = a, None
+    square = a
+    result: Array | None = None
     while n:
         n, is_odd = divmod(n, 2)
         if is_odd:
             result = square if result is None else product_of(result, square)
         if n:
             square = product_of(square, square)
-    return a.copy() if result is a else result
+    return a.copy() if result is None or result is a else result
 
 
 # ---- exponential
