@@ -54,8 +54,13 @@ def files(folder, *suffixes):
     return {path.relative_to(folder).as_posix() for path in found if not suffixes or path.suffix in suffixes}
 
 
+def sources(folder):
+    """All of them but what Python has written beside them."""
+    return {path for path in files(folder) if "__pycache__" not in path}
+
+
 def test_a_source_distribution_holds_the_checkout_once(project):
-    expected = {path for path in files(project) if not path.startswith(("build/", "dist/", "gradsmith.egg-info/"))}
+    expected = {path for path in sources(project) if not path.startswith(("build/", "dist/", "gradsmith.egg-info/"))}
     with tarfile.open(package(project, "sdist")) as archive:
         members = [member.name.partition("/")[2] for member in archive.getmembers() if not member.isdir()]
     made = {"PKG-INFO", "setup.cfg"}
@@ -75,7 +80,7 @@ def test_a_wheel_holds_what_tables_outside_need(project, wheel, tmp_path):
     """Building one reads the table, the generator and its templates, and headers; here all of them from the wheel."""
     assert (wheel / "gradsmith/derivatives.yaml").read_bytes() == (project / "derivatives.yaml").read_bytes()
     for folder in ("codegen", "compiling"):
-        assert files(project / folder) == files(wheel / "gradsmith" / folder)
+        assert sources(project / folder) == files(wheel / "gradsmith" / folder)
     (tmp_path / "twice.yaml").write_text(
         "own:\n- name: twice(Tensor self) -> Tensor\n  forward: pointwise(self + self)\n  self: grad + grad\n"
         "  samples: real(3)\n  doc: Twice the tensor.\n"
