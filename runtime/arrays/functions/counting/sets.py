@@ -37,9 +37,10 @@ def of_sorted(a: Array, wants_places: bool) -> Sets:
     """The same by sorting: of some dtypes, NumPy's own `unique` puts each element into a table first, which is slow."""
     flat = a.reshape(-1)
     values, places = sorted_elements(flat, wants_places)
-    starts, numbers, counts = runs(flat.size, values[1:] != values[:-1])
+    differs = values[1:] != values[:-1]
     if not wants_places:
-        return values[starts], empty(), empty()
+        return np.concatenate((values[:1], values[1:][differs])), empty(), empty()
+    starts, numbers, counts = runs(flat.size, differs)
     inverse = np.empty(flat.shape, np.int64)
     inverse[places] = numbers
     return values[starts], inverse.reshape(a.shape), counts

@@ -12,6 +12,7 @@ cnp.import_array()
 
 cdef enum:
     MOST = 32               # elements of a row that is short
+    MOST_FLOATS = 16        # the same of numbers that may be NaN, whose comparisons cost more
     LARGE = 1024            # elements of all rows from which on other threads run
 
 ctypedef fused number:
@@ -39,7 +40,8 @@ def sorted_short_rows(cnp.ndarray a not None, int axis, bint descending):
     """
     cdef Rows rows
     cdef int ndim = cnp.PyArray_NDIM(a), type_number = cnp.PyArray_TYPE(a), dim
-    if ndim == 0 or cnp.PyArray_DIM(a, axis) > MOST or not has_loop(a):
+    cdef npy_intp most = MOST_FLOATS if cnp.PyTypeNum_ISFLOAT(type_number) else MOST
+    if ndim == 0 or cnp.PyArray_DIM(a, axis) > most or not has_loop(a):
         return None
     a = take(contiguous(<PyObject *>a))
     values = fresh_of_sizes(a, type_number, ndim, cnp.PyArray_DIMS(a))
