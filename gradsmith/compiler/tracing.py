@@ -101,7 +101,7 @@ class Traced:
     cotangents : list of int
         Slots of the gradients that come in, one for each result that requires grad.
     reads : list of Read and Snapshot
-        What the function has looked at besides its arguments.
+        Values outside of the arguments that the program depends on.
     """
 
     trace: Trace

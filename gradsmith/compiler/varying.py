@@ -27,7 +27,7 @@ def what_varies(function: Callable[..., Any], known: Sequence[Any], key: Any) ->
 
 
 def what_moved(reads: Sequence[Read | Snapshot]) -> tuple[str, str]:
-    """What else differs of all that the function looks at, and what to do about it."""
+    """Which values outside of the arguments changed, and what to do about it."""
     moved = [read for read in reads if isinstance(read, Read)]
     if not moved:
         return "the parameters, hooks or the training flag of a module", ADVICE_FOR_MODULES

@@ -69,7 +69,7 @@ cdef class Entry:
     make : callable or None
         Makes the result of a list of these; None where there is only one, which is the result.
     reads : list of Read and Snapshot
-        What else has to be as it was.
+        Values outside of the arguments that must not have changed.
     had : list
         Pairs of a leaf (an argument's number or a tensor) and its `.grad`, which has to be laid out as it is now, or None.
     gradients : list

@@ -1,4 +1,4 @@
-"""What a function has read besides its arguments: where, and what was there."""
+"""Values that a function read outside of its arguments, and where it found them."""
 from cpython.object cimport PyObject_GenericGetAttr, PyTypeObject
 from cpython.ref cimport PyObject
 cimport numpy as cnp
@@ -28,7 +28,7 @@ cdef object NUMBERS_AND_STRINGS = (bool, int, float, complex, str, bytes)
 
 
 cdef class Read:
-    """One value, and where the function has read it.
+    """A value, and where the function read it.
 
     Parameters
     ----------

@@ -113,14 +113,9 @@ cdef TensorBase fitting_vector(TensorBase root, TensorBase vector):
         return None
     if cnp.PyArray_TYPE(<cnp.ndarray>vector.array) != cnp.PyArray_TYPE(<cnp.ndarray>root.array):
         return None
-    if is_meta(vector.array) != is_meta(root.array) or not have_one_shape(<cnp.ndarray>vector.array, <cnp.ndarray>root.array):
+    if is_meta(vector.array) != is_meta(root.array):
         return None
-    return vector
-
-
-cdef bint have_one_shape(cnp.ndarray a, cnp.ndarray b) noexcept:
-    cdef int ndim = cnp.PyArray_NDIM(a)
-    return ndim == cnp.PyArray_NDIM(b) and cnp.PyArray_CompareLists(cnp.PyArray_DIMS(a), cnp.PyArray_DIMS(b), ndim)
+    return vector if cnp.PyArray_SAMESHAPE(<cnp.ndarray>vector.array, <cnp.ndarray>root.array) else None
 
 
 def takes_gradient(TensorBase root not None):

@@ -1,6 +1,5 @@
 """Functions as C: bits, layouts, constants, gradients, threads, errors."""
 
-import shutil
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -93,7 +92,6 @@ REDUCTIONS: dict[str, Any] = {
 }
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler with this name")
 def test_reductions_of_equal_and_missing_elements(tmp_path: Path) -> None:
     """One program of them all, so that it is compiled where the others are left out: the first of equal elements, and
     NaN, is found along each dimension.

@@ -1,1 +1,1 @@
-"""What a function comes to besides its arguments: variables, attributes and items, of whatever its code names."""
+"""Values outside of a function's arguments: the variables, attributes and items that its code names."""

@@ -42,7 +42,7 @@ class CapturedNames:
         return tuple(found)
 
     def roots(self) -> list[Any]:
-        """From where all else is found that the function comes to."""
+        """Where the search for what the function can reach begins."""
         return [self.function, *self.owners]
 
     def reads(self) -> list[Read]:

@@ -1,4 +1,4 @@
-"""What a function may come to by the names in its code, and by those in the code of what it comes to."""
+"""Finds what a function can reach through the names in its code, directly or through the functions it calls."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _MOST = 1000
 
 
 class Reach:
-    """The functions, objects, classes and modules that a function may come to, nearest first.
+    """The functions, objects, classes and modules that a function can reach, nearest first.
 
-    Names are all that is known of code: where an attribute has a name that occurs anywhere, it is taken to be read.
+    Only the names in the code are known. An attribute counts as read if its name occurs anywhere.
 
     Attributes
     ----------
     words : set of str
-        Names and strings in the code of all functions that were found.
+        Names and strings in the code of all functions found.
     spaces : list of Space
         Where their variables, attributes and items lie.
     modules : list of Module
@@ -60,7 +60,7 @@ class Reach:
         self._spread()
 
     def _spread(self) -> None:
-        """Look into what there is until there is no more; each function may have names that were not known before."""
+        """Search until nothing new turns up: each function may add names, by which more is found."""
         known = (-1, -1)
         while known != (known := (len(self.spaces), len(self.words))):
             for space in self.spaces[:]:
@@ -114,7 +114,7 @@ class Reach:
         self._come_to(module for module in imported if module is not None)
 
     def _container(self, value: Any) -> None:
-        """Their own attributes too, where the class has been derived from."""
+        """With attributes of its own, if its class is derived from list, tuple or dict."""
         if len(value) <= MOST_TENSORS:
             self.spaces.append(Items(value, f"a {type(value).__name__}"))
         if type(value) not in (list, tuple, dict):
@@ -196,6 +196,6 @@ def _behind(value: Any) -> list[Any]:
 
 
 def _is_of_user(value: Any) -> bool:
-    """Is it neither the package's, nor of Python's own library, which do not change?"""
+    """Is it the user's own, not the package's or the standard library's, which do not change?"""
     name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
     return isinstance(name, str) and name.partition(".")[0] not in _STANDARD

@@ -1,4 +1,4 @@
-"""Where values lie by names or places: attributes of objects and classes, variables of modules, items, cells."""
+"""Holders of values by name or position: objects, classes, modules, containers and closure cells."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Space:
         raise NotImplementedError
 
     def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
-        """What code comes to that has these names and strings."""
+        """The values that code with these names and strings can reach."""
         return self.items()
 
     def put(self, name: Any, value: Any) -> None:
@@ -63,7 +63,7 @@ class Space:
         raise NotImplementedError
 
     def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
-        """What the function has looked at, and left as it was; of tensors those that the program reads."""
+        """Everything the function may have read and did not change; of tensors, only those the program uses."""
         for name, value in self.before.items():
             if isinstance(value, Tensor) and id(value) in captured.ids and self._is_there(name, value):
                 yield Read(self.holder, name, value)
@@ -113,7 +113,7 @@ class OfModule(Names):
 
 
 class Variables(Names):
-    """Those of the module of a function that the function names itself."""
+    """The globals that a function names."""
 
     def __init__(self, holder: Any, owner: str, words: Set[str]) -> None:
         self.words = set(words)
@@ -130,7 +130,7 @@ class Variables(Names):
 
 
 class Items(Space):
-    """Those of a dict, list or tuple, however they are found: by a name, in a loop, by a number that is computed."""
+    """All items of a dict, list or tuple: a loop or a computed index may read any of them."""
 
     def items(self) -> Iterable[tuple[Any, Any]]:
         return list(self.holder.items() if isinstance(self.holder, dict) else enumerate(self.holder))
@@ -160,7 +160,7 @@ class Buffers(Items):
 
 
 class Attributes(Space):
-    """Those of a class and its bases; what the package's own have does not change, but may be hidden."""
+    """Attributes of a class and of its bases that the user wrote; the package's own classes do not change."""
 
     def __init__(self, holder: Any, owner: str, bases: list[type]) -> None:
         self.bases = bases
@@ -177,7 +177,7 @@ class Attributes(Space):
         return [(name, value) for name, value in self.items() if name in words]
 
     def hidden_by_objects(self, words: Set[str]) -> list[str]:
-        """Names that mean something else once an object has an attribute of that name."""
+        """Names whose meaning changes once an instance gets an attribute of that name."""
         found = [name for name, value in self.named(words) if not hasattr(type(value), "__set__")]
         return ["forward", *found] if issubclass(self.holder, Module) and "forward" not in found else found
 

@@ -71,7 +71,7 @@ class CapturedValues:
         yield from found.values()
 
     def reads(self, captured: list[Tensor]) -> list[Read | Snapshot]:
-        """What has to be as it was: where those tensors are that the program reads, and what else was looked at."""
+        """What must not have changed: the tensors that the program uses, and all else that the function read."""
         known = Captured(set(map(id, captured)), list(map(array_behind, captured)))
         found: dict[tuple[int, Any], Read | Snapshot] = {}
         for space in self.reach.spaces:

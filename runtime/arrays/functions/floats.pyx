@@ -130,22 +130,12 @@ cpdef object complex_of(object a, object b):
     if type_number != cnp.PyArray_TYPE(imag):
         raise RuntimeError(f"complex(): expected parts of one dtype, but got {real.dtype} and {imag.dtype}")
     dtype = complex64 if type_number == cnp.NPY_FLOAT32 else complex128
-    if have_equal_sizes(real, imag) and not is_meta(<PyObject *>real) and not is_meta(<PyObject *>imag):
+    if cnp.PyArray_SAMESHAPE(real, imag) and not is_meta(<PyObject *>real) and not is_meta(<PyObject *>imag):
         return joined(real, imag, dtype)
     shape = common_shape("complex", real, imag)
     if is_meta(<PyObject *>real) or is_meta(<PyObject *>imag):
         return array_without_data(shape, dtype)
     return joined(np.broadcast_to(real, shape), np.broadcast_to(imag, shape), dtype)
-
-
-cdef bint have_equal_sizes(cnp.ndarray a, cnp.ndarray b) noexcept:
-    cdef int i
-    if cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b):
-        return False
-    for i in range(cnp.PyArray_NDIM(a)):
-        if cnp.PyArray_DIM(a, i) != cnp.PyArray_DIM(b, i):
-            return False
-    return True
 
 
 cdef object joined(cnp.ndarray real, cnp.ndarray imag, cnp.dtype dtype):

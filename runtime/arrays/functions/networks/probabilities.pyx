@@ -62,12 +62,8 @@ cdef int combine(real *no, const void *yes, const void *target, Py_ssize_t count
 
 cdef bint are_alike(cnp.ndarray a, cnp.ndarray b) noexcept:
     """Of one dtype and size, and both row by row?"""
-    cdef int i
-    if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b):
+    if cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(b) or not cnp.PyArray_SAMESHAPE(a, b):
         return False
-    for i in range(cnp.PyArray_NDIM(a)):
-        if cnp.PyArray_DIM(a, i) != cnp.PyArray_DIM(b, i):
-            return False
     return cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_ISCARRAY_RO(b)
 
 
