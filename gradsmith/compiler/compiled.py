@@ -25,7 +25,7 @@ from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
 from gradsmith.compiler.guards import PLAIN, is_apart, key_of_leaves, key_of_modes, objects_among
 from gradsmith.compiler.options import Options
-from gradsmith.compiler.tracing import Caller, Traced, Unrepeatable, trace_call
+from gradsmith.compiler.tracing import Caller, Traced, Unrepeatable, Unsettled, trace_call
 from gradsmith.compiler.variant import Variant, differs
 from gradsmith.compiler.varying import ADVICE, what_moved, what_varies
 from gradsmith.func.arrays import array_of, giving_tensors, with_arrays
@@ -84,6 +84,7 @@ class Compiled:
         self.captured = CapturedNames(function)
         self.variants: dict[Any, list[Variant]] = {}
         self.runs_eagerly: set[Any] = set()
+        self.unsettled: set[Any] = set()  # kinds of arguments whose last trace changed which tensors require grad
         self.entries: list[Entry] = []  # of calls whose arguments are leaves
         self.entries_of_trees: list[tuple[pytree.TreeSpec, Entry]] = []
         self.lock = threading.RLock()  # held while a program is made
@@ -179,6 +180,7 @@ class Compiled:
         self.entries.clear()
         self.entries_of_trees.clear()
         self.runs_eagerly.clear()
+        self.unsettled.clear()
         self.of_arrays = None
 
     def _again(self, spec: pytree.TreeSpec) -> Callable[[list[Any]], list[Any]]:
@@ -209,6 +211,12 @@ class Compiled:
                 raise
             warnings.warn(f"{error}. Such calls run as they are", stacklevel=5)
             return self._run_eagerly(key, leaves, spec)
+        except Unsettled:
+            if key in self.unsettled:  # it does so every time
+                return self._run_eagerly(key, leaves, spec)
+            self.unsettled.add(key)
+            args, kwargs = spec.unflatten(leaves)
+            return self.function(*args, **kwargs)
         except Unrepeatable:
             return self._run_eagerly(key, leaves, spec)
         try:

@@ -27,7 +27,15 @@ TWICE = "second time"  # in the error of a backward through a graph that the fun
 
 
 class Unrepeatable(Exception):
-    """No program can do what a run has done: its backward fails, or its results are of a class that overrides calls."""
+    """No program can do what a run has done.
+
+    Its backward fails, its results are of a class that overrides calls, or it gives a history, or hooks, to tensors
+    that outlast it.
+    """
+
+
+class Unsettled(Unrepeatable):
+    """A run has changed which tensors require grad. The next one may find them as it wants them."""
 
 
 class Caller:
@@ -45,6 +53,9 @@ class Caller:
             f"what it was in this run{self._place()}. Use where(), cond() or while_loop() in its place, return the "
             "tensor and ask outside, or say on_escape='eager' to run such calls as they are"
         )
+
+    def lasting(self, what: str) -> Exception:
+        return Unrepeatable(what)
 
     def ended(self) -> Caller:
         return self
@@ -166,6 +177,7 @@ class _Run:
 
     def traced(self, found: Any) -> Traced:
         self._expect_arguments_in_place()
+        self._expect_leaves_as_before()
         results, spec = pytree.flatten(found)
         n_steps = len(self.trace.steps)
         cotangents, wanted = self._differentiated(results)
@@ -193,6 +205,17 @@ class _Run:
         slots = list(dict.fromkeys(self.trace.slot(one) for one in self.given if isinstance(one, Tensor)))
         if slots != list(range(len(slots))):
             raise self.trace.call.error("the function changes the shape or the memory of an argument itself")
+
+    def _expect_leaves_as_before(self) -> None:
+        """What tensors are told about gradients would be told in this run alone."""
+        for leaf, given in zip(self.leaves, self.given):
+            if isinstance(given, Tensor) and given.requires_grad != leaf.requires_grad:
+                raise Unrepeatable("the function changes whether an argument requires grad")
+        changed = self.trace.changed_requires_grad()
+        if changed:
+            for tensor, before in changed:
+                tensor.requires_grad_(before)
+            raise Unsettled("the function changes whether a tensor that it captures requires grad")
 
     # -- inputs
 

@@ -2,10 +2,12 @@
 
 ``func.grad(lambda x: buffer.add_(x).sum())`` would leave values of one call, with its history, in a tensor that
 outlives the call. A tensor is captured when it was made before the call began and shares memory with no argument.
+
+While a function is traced it may write to all tensors, but give a history only to its own: see `expect_own`.
 """
 from libc.stdint cimport uint32_t
 
-from gradsmith.runtime.batching.batch cimport batch_of, is_batched
+from gradsmith.runtime.batching.batch cimport batch_of, current_trace, is_batched
 from gradsmith.runtime.graph.tensor cimport BIRTH_SHIFT, MADE_IN_CALL, TensorBase
 from gradsmith.runtime.history.view cimport root_of
 from gradsmith.runtime.switches.transformed cimport DEEPEST, TransformedCall, call_depth, innermost_call
@@ -21,6 +23,17 @@ cdef int refuse_captured(str op, TensorBase self) except -1:
                 "the tensor to f as an argument and return it, or write to a clone() of it"
             )
         call = call.outer
+    return 0
+
+
+cdef int expect_own(str what, TensorBase self) except -1:
+    """While a function is traced, have only tensors of its own get a history or hooks.
+
+    Others would keep them after the call, and the program that comes of the trace gives them nothing.
+    """
+    cdef object trace = current_trace()
+    if trace is not None and trace.is_from_outside(self):
+        raise trace.call.lasting(f"{what} a tensor of shape {list(self.shape)} that outlasts the call")
     return 0
 
 

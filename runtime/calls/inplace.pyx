@@ -9,7 +9,7 @@ cimport numpy as cnp
 from gradsmith.runtime.arrays.array cimport copy_into, is_dense, is_meta, readable_copy, release_array
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
 from gradsmith.runtime.batching.batch cimport Batch, as_batched, batch_of, is_batched
-from gradsmith.runtime.calls.captured cimport refuse_captured
+from gradsmith.runtime.calls.captured cimport expect_own, refuse_captured
 from gradsmith.runtime.calls.forward_ad cimport copy_tangents, has_alias, is_alias
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
@@ -103,6 +103,8 @@ cdef int check_recorded_change(str op, TensorBase self) except -1:
     if is_alias(self):
         raise alias_error(op)
     if self.grad_fn == NULL:
+        if running_calls:
+            expect_own(f"{op} writes to", self)
         raise RuntimeError(
             f"a leaf Variable that requires grad is being used in an in-place operation: {op}. "
             "Write under gradsmith.no_grad(), or to a clone()."
@@ -212,6 +214,8 @@ cdef int check_inplace_view(str op, TensorBase self) except -1:
     if self.flags & VIEW_RESTRICTIONS:
         refuse_restricted(op, self)
     if base.grad_fn == NULL:
+        if running_calls:
+            expect_own(f"{op} writes to", base)
         raise RuntimeError(
             f"a view of a leaf Variable that requires grad is being used in an in-place operation: {op}. "
             "Write under gradsmith.no_grad(), or to a view of a clone()."
@@ -292,6 +296,8 @@ cdef Node prepare_history(str op, TensorBase self, Node node):
     cdef Node history
     if not has_gradient(self):
         return None
+    if running_calls:
+        expect_own(f"{op} gives a history to", self)
     if self.flags & VIEW_RESTRICTIONS:
         refuse_restricted(op, self)
     if has_alias(self):

@@ -12,6 +12,7 @@ the view's next use one. `ctx._is_pure_view` says that the backward is the plain
 """
 from cpython.ref cimport PyObject
 
+from gradsmith.runtime.batching.batch cimport Batch, as_batched, as_traced, batch_of, is_batched
 from gradsmith.runtime.calls.inplace cimport check_inplace
 from gradsmith.runtime.custom_function.node cimport FunctionNode, IS_TENSOR
 from gradsmith.runtime.graph.gc_tracking cimport track
@@ -183,7 +184,21 @@ cdef TensorBase view_of_input(Call call, TensorBase t):
             "backward. This is not supported if you override setup_context. You should return and save a view of the "
             "input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
         )
-    return as_view(t, (<object>t.array).view())
+    return as_view(t, another_array(t))
+
+
+cdef object another_array(TensorBase t):
+    """An array of the same memory; of a batched or traced tensor one that is known as such."""
+    cdef Batch batch
+    cdef TensorBase made
+    if not is_batched(t):
+        return (<object>t.array).view()
+    batch = batch_of(t.array)
+    if batch.level.is_trace:
+        made = as_traced(batch.physical, batch.level, batch.slot)
+    else:
+        made = as_batched(batch.physical, batch.level)
+    return <object>made.array
 
 
 cdef int rewrite_history(Call call, TensorBase t, int output_nr, int n_outputs) except -1:

@@ -117,6 +117,15 @@ cdef uint32_t flags_at_birth() noexcept:
     return (INFERENCE if inference_mode_enabled() else 0) | min(call_depth(), <uint32_t>DEEPEST) << BIRTH_SHIFT
 
 
+cdef int report_to_calls(TensorBase self) except -1:
+    """Tell the calls under way that the tensor is about to require grad, or to stop."""
+    cdef TransformedCall call = innermost_call()
+    while call is not None:
+        call.changes_requires_grad(self)
+        call = call.outer
+    return 0
+
+
 cdef TensorBase new_instance(PyObject *cls):
     cdef TensorBase result = <TensorBase>new_empty(<PyTypeObject *>cls, no_arguments, NULL)
     if cls != tensor_type:
@@ -452,6 +461,8 @@ cdef class TensorBase:
                 f"only Tensors of floating point and complex dtype can require gradients, got dtype {self.dtype}; "
                 "convert it first, for example with .to(gradsmith.float32)"
             )
+        if running_calls:
+            report_to_calls(self)
         if wanted and self.is_leaf:
             self.flags |= REQUIRES_GRAD
         elif not wanted:

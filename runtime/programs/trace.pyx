@@ -26,10 +26,12 @@ from gradsmith.runtime.batching.batch cimport (
     swap_trace,
 )
 from gradsmith.runtime.batching.rules cimport BatchRule, by_indexing, by_values, trace_with
+from gradsmith.runtime.calls.captured cimport depth_at_birth
 from gradsmith.runtime.calls.fused cimport trace_kernels_with
 from gradsmith.runtime.graph.tangent cimport swap_ceiling
-from gradsmith.runtime.graph.tensor cimport BIRTH_SHIFT, MADE_IN_CALL, REQUIRES_GRAD, TensorBase, TensorMeta, meta_of, wrap, wrap_owned
+from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, meta_of, wrap, wrap_owned
 from gradsmith.runtime.history.accumulate_grad cimport report_leaves_to
+from gradsmith.runtime.history.view cimport root_of
 from gradsmith.runtime.programs.program cimport (
     BINARY,
     CALL,
@@ -72,6 +74,25 @@ class Expected:
         found = (<object>tensor.array).item()
         if found != self.value:
             raise Outdated(f"{found} in the place of {self.value}")
+
+
+cdef class TracedCall(TransformedCall):
+    """The call that is traced. It tells what is made in it from what was there.
+
+    Attributes
+    ----------
+    requires_grad : dict
+        id -> (tensor, whether it required grad) of each that was told to require grad, or not to.
+    """
+
+    cdef readonly dict requires_grad
+
+    def __cinit__(self):
+        self.requires_grad = {}
+
+    def changes_requires_grad(self, TensorBase tensor not None):
+        if not is_batched(tensor) and depth_at_birth(tensor) < <int>self.depth:
+            self.requires_grad.setdefault(id(tensor), (tensor, tensor.requires_grad))
 
 
 cdef class Trace(VmapLevel):
@@ -118,7 +139,7 @@ cdef class Trace(VmapLevel):
     cdef set outside                    # ids of the arrays that own memory from outside
     cdef readonly dict changed                   # id of memory of the function's own that was written -> a copy from before
     cdef TensorBase anchor              # keeps ops on the lookout
-    cdef TransformedCall birth          # tells what is made during the trace from what was there
+    cdef TracedCall birth
     cdef int depth
     cdef VmapLevel before
 
@@ -134,7 +155,7 @@ cdef class Trace(VmapLevel):
 
     def __enter__(self):
         self.anchor = as_traced(wrap(np.empty(0)), self, -1)
-        self.birth = TransformedCall(None, (), {})
+        self.birth = TracedCall(None, (), {})
         self.birth.__enter__()
         self.depth = call_depth()
         self.before = swap_trace(self)
@@ -171,6 +192,20 @@ cdef class Trace(VmapLevel):
         if tensor.meta is not None and (<TensorMeta>tensor.meta).grad is not None:
             meta_of(traced).grad = (<TensorMeta>tensor.meta).grad
         return traced.requires_grad_() if tensor.requires_grad else traced
+
+    def is_from_outside(self, TensorBase tensor not None):
+        """Was the memory that the tensor shows there before the call?"""
+        cdef Batch batch
+        while is_batched(tensor):
+            batch = open_batch_of(tensor)
+            tensor = batch.physical
+            if batch.level is self:
+                return id(owner_of(<object>tensor.array)) in self.outside
+        return depth_at_birth(root_of(tensor)) < self.depth
+
+    def changed_requires_grad(self):
+        """Pairs of a tensor from outside that requires grad, or does not, other than before, and what it did."""
+        return [(tensor, before) for tensor, before in self.birth.requires_grad.values() if tensor.requires_grad != before]
 
     def leaf_of(self, TensorBase tensor not None):
         """The traced tensor of an argument; any other tensor itself."""
@@ -249,7 +284,7 @@ cdef class Trace(VmapLevel):
 
     cdef bint is_made_of_python(self, TensorBase tensor) except -1:
         """Did the function make the tensor, which no op wrote to, out of Python's values or an array?"""
-        if <int>((tensor.flags & MADE_IN_CALL) >> BIRTH_SHIFT) < self.depth:
+        if depth_at_birth(tensor) < self.depth:
             return False
         owner = id(owner_of(<object>tensor.array))
         return owner not in self.outside and owner not in self.changed
@@ -293,7 +328,7 @@ cdef class Trace(VmapLevel):
                 self.captured[found] = t  # the leaf itself, in the place of another tensor that shows its array
             return found
         slot = self.new_slot(t)
-        if <int>((t.flags & MADE_IN_CALL) >> BIRTH_SHIFT) >= self.depth:
+        if depth_at_birth(t) >= self.depth:
             self.constants[slot] = t
         else:
             self.captured[slot] = t

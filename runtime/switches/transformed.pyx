@@ -39,6 +39,9 @@ cdef class TransformedCall:
         self.transform = transform
         self.arguments = (args, kwargs)
 
+    def changes_requires_grad(self, tensor):
+        """`tensor` is about to require grad, or to stop; of interest to a trace alone."""
+
     def __enter__(self):
         self.begin()
 

@@ -13,6 +13,7 @@ from gradsmith.runtime.calls.arguments cimport (
     check_tensor_or_none,
     one_of,
 )
+from gradsmith.runtime.calls.captured cimport expect_own
 from gradsmith.runtime.graph.attributes cimport attributes_of, set_attribute, set_attributes
 from gradsmith.runtime.graph.gc_tracking cimport track, track_for_gc
 from gradsmith.runtime.graph.input_metadata cimport InputMetadata, free_metadata
@@ -38,6 +39,7 @@ from gradsmith.runtime.history.accumulate_grad cimport leaf_metadata, touch_grad
 from gradsmith.runtime.history.history cimport grad_accumulator, requires_grad
 from gradsmith.runtime.history.view cimport current_grad_fn
 from gradsmith.runtime.switches.grad_mode cimport inference_mode_enabled
+from gradsmith.runtime.switches.transformed cimport running_calls
 from gradsmith.runtime.switches.upcalls cimport c_upcalls
 from gradsmith.runtime.tensors.construct cimport as_instance
 
@@ -212,6 +214,8 @@ cdef class Variable(TensorBase):
         cdef PyObject *node = current_grad_fn(self)
         if not requires_grad(self):
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if node == NULL and running_calls:
+            expect_own("retain_grad() asks for the gradient of", self)  # what stands for it is a leaf, it need not be
         if node == NULL or meta_of(self).retains_grad:
             return
         meta_of(self).retains_grad = True
@@ -235,6 +239,8 @@ cdef class Variable(TensorBase):
         cdef Node node = shown_grad_fn(self)
         if not requires_grad(self):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if running_calls:
+            expect_own("register_hook() adds a hook to", self)
         if node is not None:
             track_for_gc(node)
             return add_hook(hook_table(node, self.output_nr), hook)
@@ -287,6 +293,8 @@ cdef class Variable(TensorBase):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if current_grad_fn(self) != NULL:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        if running_calls:
+            expect_own("register_post_accumulate_grad_hook() adds a hook to", self)
         track_for_gc(self)
         meta = meta_of(self)
         if meta.post_accumulate_hooks is None:
@@ -306,6 +314,8 @@ cdef class Variable(TensorBase):
             return self
         if self.flags & IS_VIEW:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        if running_calls and self.flags & REQUIRES_GRAD:
+            expect_own("detach_() takes the history of", self)
         cdef PyObject *old = self.grad_fn
         if self.flags & SAVED_AS_OUTPUT:
             detach_saved_output(<PyObject *>self)

@@ -26,6 +26,9 @@ class _Inner:
     def escape(self, what: str) -> Exception:
         return Untraceable(what)
 
+    def lasting(self, what: str) -> Exception:
+        return Untraceable(what)
+
     def ended(self) -> Any:
         return self.outer
 
