@@ -8,9 +8,10 @@ import linecache
 import os
 import sys
 import threading
+import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from gradsmith import collector
 from gradsmith.compiler.arguments import Arguments, unmarked
 from gradsmith.compiler.bodies import Planner
+from gradsmith.compiler.captured.counting import depends_on, without_counts
 from gradsmith.compiler.captured.names import CapturedNames
 from gradsmith.compiler.captured.reach import Reach
 from gradsmith.compiler.captured.values import CapturedValues
@@ -221,7 +223,9 @@ class Compiled:
             return self._run_eagerly(key, leaves, spec)
         try:
             traced.reads = values.reads([*traced.trace.captured.values(), *traced.trace.constants.values()])
-            return self._planned(traced, key, leaves, spec)
+            traced.changes = values.changes
+            values.forget()
+            return self._planned(traced, key, leaves, spec, values.reach.codes)
         except BaseException:
             traced.trace.restore()
             raise
@@ -229,24 +233,42 @@ class Compiled:
             traced.trace.release()
 
     def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Traced, CapturedValues]:
-        caller = Caller(_name_of(self.function), line_of_user)
-        values = CapturedValues(Reach([*self.captured.roots(), *objects_among(leaves)]), caller)
+        values = self._captured_values(leaves)
+        try:
+            return self._traced_with(values, leaves, spec), values
+        except Unrepeatable:
+            if not values.states:
+                raise
+        again = self._captured_values(leaves)
+        return self._traced_with(again, leaves, spec, values.states), again
+
+    def _captured_values(self, leaves: list[Any]) -> CapturedValues:
+        reach = Reach([*self.captured.roots(), *objects_among(leaves)])
+        return CapturedValues(reach, Caller(_name_of(self.function), line_of_user))
+
+    def _traced_with(
+        self, values: CapturedValues, leaves: list[Any], spec: pytree.TreeSpec, states: Sequence[Any] = ()
+    ) -> Traced:
+        """Trace the function, which reads copies of `states`."""
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            found = self.function(*args, **kwargs)
-            if are_overridden([*trace_of_thread().captured.values(), *pytree.flatten(found)[0]]):
-                raise Unrepeatable("a program gives tensors of no class that overrides calls")
-            values.write(found)
-            return found
+            try:
+                values.copy_states(states)
+                found = self.function(*args, **kwargs)
+                if are_overridden([*trace_of_thread().captured.values(), *pytree.flatten(found)[0]]):
+                    raise Unrepeatable("a program gives tensors of no class that overrides calls")
+                made = values.take_out(found)
+            except BaseException as error:
+                values.restore(everything=isinstance(error, (TraceError, Unrepeatable)))
+                raise
+            return (found, made) if values.changes else found
 
         guards = self.options.on_escape == "guard"
-        try:
-            return trace_call(function, caller, leaves, spec, guards, Planner()), values
-        except BaseException:
-            values.restore()
-            raise
+        return trace_call(function, values.caller, leaves, spec, guards, Planner())
 
-    def _planned(self, traced: Traced, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
+    def _planned(
+        self, traced: Traced, key: Any, leaves: list[Any], spec: pytree.TreeSpec, codes: list[types.CodeType]
+    ) -> Any:
         """The results of a traced run, with a program for the calls to come."""
         variant = Variant(traced, self.options.memory)
         variant.sharing = variant.sharing_of(leaves)
@@ -258,10 +280,26 @@ class Compiled:
                 stacklevel=6,
             )
             self.runs_eagerly.add(key)
+        elif variant.changes and len(self.variants.get(key, ())) == MOST_VARIANTS:
+            self.runs_eagerly.add(key)  # what it leaves outside is never the same
+            del self.variants[key]
         else:
-            self.variants.setdefault(key, []).append(variant)
+            self._add(variant, key, codes)
             self._add_entry(variant, traced, leaves, spec)
         return variant.first_results(traced, leaves, self._again(spec))
+
+    def _add(self, variant: Variant, key: Any, codes: list[types.CodeType]) -> None:
+        """Have calls of a kind run it, also those that find other counts than it did if that makes no difference."""
+        variants = self.variants.setdefault(key, [])
+        alike = [other for other in variants if other.signature == variant.signature] if variant.signature else []
+        for other in alike:
+            changes = without_counts(other.changes, variant.changes, codes)
+            if changes is not None:
+                variant.changes = changes
+                variant.reads = [read for read in variant.reads if not depends_on(read, changes)]
+                variants.remove(other)
+                break
+        variants.append(variant)
 
     def _add_entry(self, variant: Variant, traced: Traced, leaves: list[Any], spec: pytree.TreeSpec) -> None:
         entry = variant.entry(traced, leaves, self.captured)

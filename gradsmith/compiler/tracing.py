@@ -23,6 +23,7 @@ from gradsmith.runtime.programs.trace import Trace
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.utils import pytree
 
+LEAF = "AccumulateGrad"  # the name of the node that adds gradients to a leaf
 TWICE = "second time"  # in the error of a backward through a graph that the function has used up
 
 
@@ -35,7 +36,7 @@ class Unrepeatable(Exception):
 
 
 class Unsettled(Unrepeatable):
-    """A run has changed which tensors require grad. The next one may find them as it wants them."""
+    """A run has changed what no program changes, such as which tensors require grad; the next may find it so."""
 
 
 class Caller:
@@ -111,8 +112,13 @@ class Traced:
         Inputs that the results have gradients for, and the slots of these.
     cotangents : list of int
         Slots of the gradients that come in, one for each result that requires grad.
+    reached : list of frozenset of int
+        Places in `wanted` of the inputs that have a gradient of each of these results, where there are several.
     reads : list of Read and Snapshot
         Values outside of the arguments that the program depends on.
+    changes : list of Change
+        What each run leaves outside. If there are any, the results are a pair: what the function gives, and a list of
+        the tensors for these.
     """
 
     trace: Trace
@@ -125,8 +131,10 @@ class Traced:
     backward: list[Step] = field(default_factory=list)
     wanted: list[tuple[Source, int | None]] = field(default_factory=list)
     cotangents: list[int] = field(default_factory=list)
+    reached: list[frozenset[int]] = field(default_factory=list)
     is_recorded: bool = False
     reads: list[Any] = field(default_factory=list)
+    changes: list[Any] = field(default_factory=list)
 
 
 def at_hand_for_backward(traced: Traced, memory: Memory) -> set[int]:
@@ -173,7 +181,7 @@ class _Run:
     def __init__(self, trace: Trace, leaves: list[Any], given: list[Any]) -> None:
         self.trace, self.leaves, self.given = trace, leaves, given
         self.place = {id(one): number for number, one in enumerate(given) if isinstance(one, Tensor)}
-        self.boxed_gradients: list[tuple[Tensor, Tensor | None]] = []
+        self.reached: list[frozenset[int]] = []
 
     def traced(self, found: Any) -> Traced:
         self._expect_arguments_in_place()
@@ -198,6 +206,7 @@ class _Run:
             backward=self.trace.steps[n_steps:],
             wanted=[(of_slot[slot], gradient) for slot, gradient in wanted],
             cotangents=cotangents,
+            reached=self.reached,
             is_recorded=bool(cotangents),
         )
 
@@ -279,6 +288,8 @@ class _Run:
         inputs += captured
         cotangents = [self.trace.argument(from_array(np.ones(one.shape, one.dtype))) for one in recorded]
         slots = [self.trace.slot(one) for one in cotangents]
+        if len(recorded) > 1:
+            self.reached = leaves_behind(recorded, inputs)
         try:
             with _without_hooks(captured):
                 found = grad(recorded, inputs, cotangents, allow_unused=True)
@@ -316,6 +327,25 @@ class _Run:
                 continue
             with no_grad():
                 leaf.grad = initial
+
+
+def leaves_behind(results: Sequence[Tensor], leaves: Sequence[Tensor]) -> list[frozenset[int]]:
+    """The places of the leaves that each result has a gradient for."""
+    places = {id(leaf): number for number, leaf in enumerate(leaves)}
+    found: dict[Any, frozenset[int]] = {}
+    for result in results:
+        waiting: list[Any] = [result.grad_fn]
+        while waiting:
+            node = waiting[-1]
+            inner = [one for one, _ in node.next_functions if one is not None]
+            unknown = [one for one in inner if one not in found]
+            if unknown and node not in found:
+                waiting += unknown
+                continue
+            waiting.pop()
+            own = places.get(id(node.variable)) if node.name() == LEAF else None
+            found[node] = frozenset().union(*(found[one] for one in inner), [] if own is None else [own])
+    return [found[result.grad_fn] for result in results]
 
 
 @contextmanager

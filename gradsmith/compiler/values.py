@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.graph.tensor import from_array
+
 
 class Values:
     """Dtypes and shapes of the values of a program."""
@@ -21,6 +26,10 @@ class Values:
 
     def nbytes(self, slot: int) -> int:
         return self.size(slot) * int(self._kinds[self._layouts[slot]][0].itemsize)
+
+    def zeros(self, slot: int) -> Tensor:
+        dtype, shape, _ = self._kinds[self._layouts[slot]]
+        return from_array(np.zeros(shape, dtype))
 
     def text(self, slot: int) -> str:
         dtype, shape, _ = self._kinds[self._layouts[slot]]

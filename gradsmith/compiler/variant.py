@@ -10,6 +10,7 @@ import numpy as np
 
 from gradsmith.autograd import Function, grad
 from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
+from gradsmith.compiler.captured.counting import signature_of
 from gradsmith.compiler.captured.names import CapturedNames
 from gradsmith.compiler.inspection import Cost, Profile, cost_of, drawing_of, profile_of
 from gradsmith.compiler.plans.memory import Memory
@@ -19,6 +20,7 @@ from gradsmith.compiler.tracing import Result, Source, Traced, at_hand_for_backw
 from gradsmith.compiler.values import Values
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.entry import Entry
 from gradsmith.runtime.programs.program import Program, Step
@@ -42,7 +44,7 @@ class Variant:
         self.spec, self.results = traced.spec, traced.results
         self.gradients = traced.gradients
         self.had_gradient = [(source, _layout_of(initial)) for source, initial in traced.had_gradient]
-        self.wanted, self.cotangents = traced.wanted, traced.cotangents
+        self.wanted, self.cotangents, self.reached = traced.wanted, traced.cotangents, traced.reached
         outside = [source.slot for source in traced.sources if source.kind != "constant"]
         self.memory = Memory(traced.trace.values, outside, traced.trace.steps)
         self.writes = bool(traced.trace.originals)
@@ -50,7 +52,7 @@ class Variant:
         self.aliased = [(numbers[slot], tensor) for slot, tensor in traced.trace.aliased.items()]
         self.captured = [source.tensor for source in traced.sources if source.kind == "captured"]
         self.layouts = [_layout_of(tensor) for tensor in self.captured]
-        self.reads = traced.reads
+        self.reads, self.changes, self.signature = traced.reads, traced.changes, signature_of(traced)
         self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
         backward = self._backward_steps(traced, kept_memory)
         forward = self._forward_steps(traced, backward)
@@ -65,6 +67,7 @@ class Variant:
         calls = [step for step in (*forward, *backward) if _calls_python(step)]
         self.calls_python = bool(calls)
         self.has_effects = any(set(step.results) <= {None} for step in calls)  # others draw numbers, or choose a branch
+        self.may_run_again = not (self.writes or self.has_effects)
         self.has_guards = any(isinstance(step.function, Expected) for step in forward)
         self.generators = [generator for generator, _ in traced.trace.generators]
         self._expect_guards_first(traced, forward)
@@ -193,7 +196,7 @@ class Variant:
             else ("slot", place[result.slot])
             for result in self.results
         ]
-        make = None if self.spec.cls is None else self.spec.unflatten
+        make = self._left if self.changes else None if self.spec.cls is None else self.spec.unflatten
         had = [(_reference(source), initial) for source, initial in traced.had_gradient]
         gradients = [(_reference(source), None if slot is None else place[slot]) for source, slot in self.gradients]
         sources = [_reference(source) for source in self.forward_sources]
@@ -245,12 +248,29 @@ class Variant:
         for source, slot in self.gradients:
             with no_grad():
                 _leaf_of(source, leaves).grad = None if slot is None else found[slot].detach()
-        return self.spec.unflatten([_result(result, found, leaves) for result in self.results])
+        results = [_result(result, found, leaves) for result in self.results]
+        return self._left(results) if self.changes else self.spec.unflatten(results)
+
+    def _left(self, results: list[Any]) -> Any:
+        """What the function gives, once what it leaves elsewhere is there."""
+        found, made = self.spec.unflatten(results)
+        for change in self.changes:
+            change.apply(made)
+        return found
+
+    def again(self, function: Any, leaves: list[Any]) -> list[Any]:
+        """The results of the function itself, and the tensors that it would leave elsewhere, which it does not."""
+        before = [(change, change.now()) for change in self.changes]
+        try:
+            return [*function(leaves), *(one for change in self.changes for one in change.made_now())]
+        finally:
+            for change, value in before:
+                change.put(value)
 
     def first_results(self, traced: Traced, leaves: list[Any], function: Any) -> Any:
         """The results of the traced call itself."""
         values = traced.trace.values
-        found: dict[int, Any] = {slot: values[slot] for slot in self.forward_outputs}
+        found: dict[int, Any] = {slot: leave_call(values[slot]) for slot in self.forward_outputs}
         for slot in traced.trace.constants.keys() & found.keys():
             found[slot] = found[slot].clone()
         if self.backward is not None:
@@ -298,18 +318,27 @@ class RecordedCall(Function):
         kept = [call.found[slot] for slot in variant.kept]
         read = values_of(variant.backward_sources, call.leaves)
         ctx.n_kept, ctx.n_read, ctx.call = len(kept), len(read), call
+        ctx.set_materialize_grads(False)
         ctx.save_for_backward(*kept, *read, *inputs)
         return tuple([call.found[slot] for slot in call.recorded_slots])
 
     @staticmethod
-    def backward(ctx: Any, *cotangents: Tensor) -> Any:
+    def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
         variant, saved = ctx.call.variant, ctx.saved_tensors
         assert variant.backward is not None
-        if is_grad_enabled() or any(map(is_batched_tensor, cotangents)):
-            return (None, *_differentiated_again(ctx.call, saved[ctx.n_kept + ctx.n_read :], cotangents))
-        values = variant.backward.run((*[one.contiguous() for one in cotangents], *saved[: ctx.n_kept + ctx.n_read]))
+        inputs = saved[ctx.n_kept + ctx.n_read :]
+        if is_grad_enabled() or any(one is not None and is_batched_tensor(one) for one in cotangents):
+            return (None, *_differentiated_again(ctx.call, inputs, cotangents))
+        given = [_dense(one, slot, variant) for one, slot in zip(cotangents, variant.cotangents)]
+        values = variant.backward.run((*given, *saved[: ctx.n_kept + ctx.n_read]))
         found = dict(zip(variant.wanted_slots, values))
-        return (None, *[None if slot is None else found[slot] for _, slot in variant.wanted])
+        gradients = [None if slot is None else found[slot] for _, slot in variant.wanted]
+        if all(one is not None for one in cotangents):
+            return (None, *gradients)
+        if variant.may_run_again and not all(map(_is_finite, gradients)):  # a zero times an infinity may be among them
+            return (None, *_differentiated_again(ctx.call, inputs, cotangents))
+        reached = frozenset().union(*(places for places, one in zip(variant.reached, cotangents) if one is not None))
+        return (None, *[one if place in reached else None for place, one in enumerate(gradients)])
 
 
 def _calls_python(step: Step) -> bool:
@@ -317,9 +346,18 @@ def _calls_python(step: Step) -> bool:
     return step.function is not None and step.has_effects and not isinstance(step.function, Expected)
 
 
-def _differentiated_again(call: _Call, inputs: tuple[Tensor, ...], cotangents: tuple[Tensor, ...]) -> Any:
+def _dense(cotangent: Tensor | None, slot: int, variant: Variant) -> Tensor:
+    """Row by row; zeros for that of a result that took no part."""
+    return variant.values.zeros(slot) if cotangent is None else cotangent.contiguous()
+
+
+def _is_finite(gradient: Tensor | None) -> bool:
+    return gradient is None or bool(np.isfinite(array_behind(gradient)).all())
+
+
+def _differentiated_again(call: _Call, inputs: tuple[Tensor, ...], cotangents: tuple[Tensor | None, ...]) -> Any:
     """Gradients with a history, or of several results at a time: of the function itself, called once more."""
-    if call.variant.writes or call.variant.has_effects:
+    if not call.variant.may_run_again:
         raise RuntimeError(
             f"compile({call.function.__name__}): gradients of a call that wrote to tensors of others or called Python "
             "functions for their effects have no history, and vmap cannot ask for several at once; differentiate the "
@@ -328,8 +366,10 @@ def _differentiated_again(call: _Call, inputs: tuple[Tensor, ...], cotangents: t
     create_graph = is_grad_enabled()
     with enable_grad():
         with _generators_as_before(call.states):
-            results = call.variant.recorded_of(call.function(call.leaves))
-        return grad(results, inputs, cotangents, create_graph=create_graph, allow_unused=True)
+            results = call.variant.recorded_of(call.variant.again(call.function, call.leaves))
+        results = [result for result, one in zip(results, cotangents) if one is not None]
+        given = [one for one in cotangents if one is not None]
+        return grad(results, inputs, given, create_graph=create_graph, allow_unused=True)
 
 
 @contextlib.contextmanager

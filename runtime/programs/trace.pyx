@@ -203,6 +203,10 @@ cdef class Trace(VmapLevel):
                 return id(owner_of(<object>tensor.array)) in self.outside
         return depth_at_birth(root_of(tensor)) < self.depth
 
+    def tensors_from_outside(self):
+        """Arguments, and what the function has captured so far."""
+        return [*self.values[:self.n_inputs], *self.captured.values()]
+
     def changed_requires_grad(self):
         """Pairs of a tensor from outside that requires grad, or does not, other than before, and what it did."""
         return [(tensor, before) for tensor, before in self.birth.requires_grad.values() if tensor.requires_grad != before]

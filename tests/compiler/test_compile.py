@@ -42,19 +42,20 @@ def energy(x: Any, y: Any) -> Any:
 
 
 def test_a_program_is_made_once_for_a_kind_of_arguments() -> None:
-    calls = []
+    traced = iter(range(5))  # in C, where a program cannot take part in its going on
 
     @gs.compile
     def f(x: Any, factor: float = 2.0) -> Any:
-        calls.append(x.shape)
+        next(traced)
         return x * factor
 
     for _ in range(3):
         assert same(f(gs.ones(3)), gs.full((3,), 2.0))
-    assert calls == [(3,)]
+    assert len(f.programs) == 1
     f(gs.ones(4)), f(gs.ones(3, dtype=gs.float64)), f(gs.ones(3), 3.0), f(gs.ones(3), factor=3.0)
-    assert len(calls) == len(f.programs) == 5
-    assert same(f(gs.ones(3), 3.0), gs.full((3,), 3.0)) and len(calls) == 5
+    assert len(f.programs) == 5
+    assert same(f(gs.ones(3), 3.0), gs.full((3,), 3.0)) and len(f.programs) == 5
+    assert list(traced) == []
 
 
 @pytest.mark.parametrize(
@@ -73,10 +74,10 @@ def test_arguments_of_another_kind_get_a_program_of_their_own(other: Any) -> Non
 
 @pytest.mark.parametrize(("first", "second"), [(1, 1.0), (1, True), (0.0, -0.0), ("a", "b"), (None, 0)])
 def test_values_that_are_no_tensors_are_told_apart(first: Any, second: Any) -> None:
-    seen = []
-    f = gs.compile(lambda x, value: (seen.append(value), x + 1)[1])
-    f(gs.ones(2), first), f(gs.ones(2), second), f(gs.ones(2), first)
-    assert [repr(value) for value in seen] == [repr(first), repr(second)]
+    f = gs.compile(lambda x, value: (x + 1, value))
+    found = [f(gs.ones(2), value)[1] for value in (first, second, first)]
+    assert [repr(value) for value in found] == [repr(first), repr(second), repr(first)]
+    assert len(f.programs) == 2
 
 
 def test_modes_of_the_thread_are_part_of_the_kind() -> None:
@@ -584,8 +585,8 @@ def test_values_of_constants_are_none() -> None:
 
 
 def test_tensors_kept_from_inside_are_refused_afterwards() -> None:
-    kept = []
-    f = gs.compile(lambda x: (kept.append(x * 2), x)[1])
+    kept = np.empty(1, object)
+    f = gs.compile(lambda x: (kept.__setitem__(0, x * 2), x)[1])
     f(gs.ones(2))
     with pytest.raises(TraceError):
         kept[0] + 1

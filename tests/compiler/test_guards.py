@@ -130,7 +130,7 @@ def test_default_dtype() -> None:
 
 def test_captured_variables() -> None:
     scale: Any = gs.tensor(2.0)
-    power = 2
+    power = 2.0
 
     def captured(x: Any) -> Any:
         return x**power * scale
@@ -141,7 +141,7 @@ def test_captured_variables() -> None:
     assert compiled(x).tolist() == [3.0, 27.0] and len(compiled.programs) == 1
     scale = gs.tensor(1.0)
     assert compiled(x).tolist() == [1.0, 9.0] and len(compiled.programs) == 2
-    power = 3
+    power = 3.0
     assert compiled(x).tolist() == [1.0, 27.0] and len(compiled.programs) == 3
     known, *_, key = list(compiled.variants)
     assert "captured variables" in what_varies(captured, [known], key)

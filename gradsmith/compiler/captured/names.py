@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from gradsmith.compiler.guards import key_of_value
+from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module import Module
 from gradsmith.runtime.programs.reads import MISSING, Read
 
@@ -35,10 +36,10 @@ class CapturedNames:
         found = list(map(key_of_value, self.owners))
         for cell in self.cells:
             try:
-                found.append(key_of_value(cell.cell_contents))
+                found.append(_key_of_variable(cell.cell_contents))
             except ValueError:  # not set yet
                 found.append(None)
-        found += [key_of_value(self.variables.get(name)) for name in self.names]
+        found += [_key_of_variable(self.variables.get(name)) for name in self.names]
         return tuple(found)
 
     def roots(self) -> list[Any]:
@@ -46,12 +47,21 @@ class CapturedNames:
         return [self.function, *self.owners]
 
     def reads(self) -> list[Read]:
-        """Its variables as they are, also those that it has changed itself."""
+        """Its variables as they are, if they are part of the key."""
         found = [Read(self.variables, name, self.variables.get(name, MISSING)) for name in self.names]
         for cell in self.cells:
             with contextlib.suppress(ValueError):  # not set yet
                 found.append(Read(cell, None, cell.cell_contents))
-        return found
+        return [read for read in found if not _is_followed(read.value)]
+
+
+def _is_followed(value: Any) -> bool:
+    """Tensors and counts, which a program compares or changes where it depends on them; see values.py."""
+    return isinstance(value, Tensor) or type(value) is int
+
+
+def _key_of_variable(value: Any) -> Any:
+    return type(value) if _is_followed(value) else key_of_value(value)
 
 
 def _behind(function: Any) -> tuple[list[Any], Any]:

@@ -45,12 +45,15 @@ class Reach:
         Where their variables, attributes and items lie.
     modules : list of Module
         Those of networks that are not parts of others.
+    codes : list of code
+        Of the functions of the user's.
     """
 
     def __init__(self, roots: Iterable[Any]) -> None:
         self.words = set(_ALWAYS)
         self.spaces: list[Space] = []
         self.modules: list[Module] = []
+        self.codes: list[types.CodeType] = []
         self._seen: dict[int, Any] = {}
         self._waiting: deque[Any] = deque()
         self._looked_into = 0
@@ -100,16 +103,18 @@ class Reach:
     def _function(self, function: types.FunctionType) -> None:
         self._come_to([*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()])
         place = f"{function.__name__}()"
-        own = [*(spaces.Cell(cell, place) for cell in function.__closure__ or ()), Names(function.__dict__, place)]
+        variables = zip(function.__closure__ or (), function.__code__.co_freevars)
+        own = [*(spaces.Cell(cell, place, word) for cell, word in variables), Names(function.__dict__, place)]
         if not _is_of_user(function):  # nor do its variables change
             self._come_to(value for space in own for _, value in space.named(self.words))
             return
         self.spaces += own
+        self.codes += codes_in(function.__code__)
         words = set(words_of(function.__code__))
         self.words |= words
-        variables = function.__globals__
-        self.spaces.append(spaces.Variables(variables, f"module {function.__module__}", words))
-        package = variables.get("__package__")
+        module = function.__globals__
+        self.spaces.append(spaces.Variables(module, f"module {function.__module__}", words))
+        package = module.get("__package__")
         imported = [sys.modules.get(name) for word in words for name in (word, f"{package}.{word}")]
         self._come_to(module for module in imported if module is not None)
 
@@ -166,6 +171,14 @@ def words_of(code: types.CodeType) -> Iterator[str]:
             yield from words_of(constant)
         elif isinstance(constant, str):
             yield constant
+
+
+def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
+    """Of a function, and of those that it defines."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_in(constant)
 
 
 def _methods_of(cls: type) -> Iterator[tuple[str, types.CodeType]]:

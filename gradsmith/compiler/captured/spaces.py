@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradsmith.compiler.guards import PLAIN
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module import Module
 from gradsmith.nn.modules.module.registry import HOOK_TABLES, TABLES
@@ -17,6 +18,7 @@ from gradsmith.runtime.programs.reads import CONTENTS, LENGTH, MISSING, Read
 MOST_TENSORS = 10_000  # what holds more is data
 MOST_ITEMS = 100  # the same of numbers, and of what lies deeper
 ASKING = frozenset({"hasattr", "getattr"})  # whether there is an attribute
+ALL = object()  # the name by which the items of a list are put there together
 _OF_MODULES = frozenset({"training", *TABLES, *HOOK_TABLES})
 _MOST_BYTES = 1 << 16  # of an array that is compared at each call
 
@@ -56,6 +58,25 @@ class Space:
         """The values that code with these names and strings can reach."""
         return self.items()
 
+    def changed(self, words: Set[str]) -> Iterator[tuple[Any, Any]]:
+        """Names, and what is there now, or `MISSING`, of what the function may have changed."""
+        now = dict(self.items())
+        for name, value in now.items():
+            if value is not self.before.get(name, MISSING) and not _is_equal(value, self.before.get(name, MISSING)):
+                yield name, value
+        yield from ((name, MISSING) for name in self.before if name not in now)
+
+    def word_of(self, name: Any) -> str | None:
+        """The name by which code loads and stores a value, if there is one."""
+        return None
+
+    def put_back(self, name: Any) -> None:
+        """Have a place hold what it held before the function ran."""
+        if name in self.before:
+            self.put(name, self.before[name])
+        else:
+            self.remove(name)
+
     def put(self, name: Any, value: Any) -> None:
         raise NotImplementedError
 
@@ -75,7 +96,23 @@ class Space:
         return Read(self.holder, name, value).is_there()
 
 
-class Names(Space):
+class Named(Space):
+    """Values with names, of which those that occur in code are followed."""
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return [(name, value) for name, value in self.items() if name in words]
+
+    def word_of(self, name: Any) -> str | None:
+        return str(name)
+
+    def changed(self, words: Set[str]) -> Iterator[tuple[Any, Any]]:
+        """Tensors also under other names, which may have been computed."""
+        for name, value in super().changed(words):
+            if (name in words and not _is_internal(name)) or isinstance(value, (Tensor, tuple, list, dict)):
+                yield name, value
+
+
+class Names(Named):
     """The `__dict__` of a module or of an object, which hides attributes of its class."""
 
     holder: dict[str, Any]
@@ -86,9 +123,6 @@ class Names(Space):
 
     def items(self) -> Iterable[tuple[Any, Any]]:
         return self.holder.items()
-
-    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
-        return [(name, value) for name, value in self.holder.items() if name in words]
 
     def put(self, name: Any, value: Any) -> None:
         self.holder[name] = value
@@ -110,6 +144,9 @@ class OfModule(Names):
 
     def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
         return [(name, value) for name, value in super().named(words) if name not in _OF_MODULES]
+
+    def changed(self, words: Set[str]) -> Iterator[tuple[Any, Any]]:
+        yield from ((name, value) for name, value in super().changed(words) if name not in _OF_MODULES)
 
 
 class Variables(Names):
@@ -139,7 +176,10 @@ class Items(Space):
         return self.items() if len(self.holder) <= MOST_ITEMS else ()
 
     def put(self, name: Any, value: Any) -> None:
-        self.holder[name] = value
+        if name is ALL:
+            self.holder[:] = value
+        else:
+            self.holder[name] = value
 
     def remove(self, name: Any) -> None:
         del self.holder[name]
@@ -151,6 +191,19 @@ class Items(Space):
         if len(self.before) == len(self.holder) <= MOST_ITEMS:
             yield Read(self.holder, LENGTH, len(self.holder))
 
+    def changed(self, words: Set[str]) -> Iterator[tuple[Any, Any]]:
+        """Of a list that is longer or shorter, all of it at once."""
+        found = list(super().changed(words))
+        if isinstance(self.holder, list) and len(self.before) != len(self.holder):
+            found = [(ALL, list(self.holder))]
+        yield from found
+
+    def put_back(self, name: Any) -> None:
+        if name is ALL:
+            self.holder[:] = self.before.values()
+        else:
+            super().put_back(name)
+
 
 class Buffers(Items):
     """Those of a module, which its snapshot compares."""
@@ -159,7 +212,7 @@ class Buffers(Items):
         yield from ()
 
 
-class Attributes(Space):
+class Attributes(Named):
     """Attributes of a class and of its bases that the user wrote; the package's own classes do not change."""
 
     def __init__(self, holder: Any, owner: str, bases: list[type]) -> None:
@@ -173,9 +226,6 @@ class Attributes(Space):
                 found.setdefault(name, value)
         return found.items()
 
-    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
-        return [(name, value) for name, value in self.items() if name in words]
-
     def hidden_by_objects(self, words: Set[str]) -> list[str]:
         """Names whose meaning changes once an instance gets an attribute of that name."""
         found = [name for name, value in self.named(words) if not hasattr(type(value), "__set__")]
@@ -188,16 +238,13 @@ class Attributes(Space):
         delattr(self.holder, name)
 
 
-class Slots(Space):
+class Slots(Named):
     """Attributes of an object that its class has `__slots__` for."""
 
     def items(self) -> Iterable[tuple[Any, Any]]:
         members = [member for base in type(self.holder).__mro__ for member in vars(base).items()]
         names = [name for name, member in members if isinstance(member, types.MemberDescriptorType)]
         return [(name, getattr(self.holder, name)) for name in names if hasattr(self.holder, name)]
-
-    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
-        return [(name, value) for name, value in self.items() if name in words]
 
     def put(self, name: Any, value: Any) -> None:
         object.__setattr__(self.holder, name, value)
@@ -208,6 +255,13 @@ class Slots(Space):
 
 class Cell(Space):
     """A variable of a function around the one that reads it."""
+
+    def __init__(self, holder: Any, owner: str, word: str) -> None:
+        super().__init__(holder, owner)
+        self.word = word
+
+    def word_of(self, name: Any) -> str | None:
+        return self.word
 
     def items(self) -> Iterable[tuple[Any, Any]]:
         try:
@@ -239,8 +293,29 @@ class Contents(Space):
     def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
         return [(number, one) for number, one in enumerate(self.holder)] if isinstance(self.holder, deque) else []
 
+    def changed(self, words: Set[str]) -> Iterator[tuple[Any, Any]]:
+        found = [Read(self.holder, CONTENTS, copy) for copy in self.before.values()]
+        yield from ((CONTENTS, self.holder) for read in found if not read.is_there())
+
+    def put_back(self, name: Any) -> None:
+        before = self.before[name]
+        if isinstance(self.holder, np.ndarray):
+            self.holder[...] = before
+        else:
+            self.holder.clear()
+            (self.holder.extend if isinstance(self.holder, deque) else self.holder.update)(before)
+
     def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
         if captured.shows(self.holder):
             return
         found = [Read(self.holder, CONTENTS, copy) for copy in self.before.values()]
         yield from (read for read in found if read.is_there())
+
+
+def _is_equal(value: Any, before: Any) -> bool:
+    return type(value) is type(before) and type(value) in PLAIN and value == before
+
+
+def _is_internal(name: Any) -> bool:
+    """A name that the interpreter gives, such as `__warningregistry__`."""
+    return isinstance(name, str) and name.startswith("__") and name.endswith("__")

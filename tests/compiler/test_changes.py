@@ -1,0 +1,488 @@
+"""What functions leave in attributes, items and variables is there after each call, as in eager."""
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith import nn
+
+
+class Holder:
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+
+@dataclass
+class State:
+    h: Any
+    c: Any
+
+
+def weight() -> Any:
+    return gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+# Each gives the parameters, the function, and what a user looks at after a call.
+
+
+def a_result_with_history():
+    w, m = weight(), Holder(seen=None)
+
+    def f(x):
+        m.seen = (w * x).softmax(0)
+        return m.seen * 2
+
+    return [w], f, lambda: m.seen
+
+
+def a_result_without_history():
+    w, m = weight(), Holder()
+
+    def f(x):
+        y = w * x
+        m.seen = y.detach()
+        return y * 2
+
+    return [w], f, lambda: m.seen
+
+
+def under_a_computed_name():
+    w, m = weight(), Holder()
+
+    def f(x):
+        for number in range(2):
+            setattr(m, f"seen{number}", w * x + number)
+        return x * w
+
+    return [w], f, lambda: [m.seen0, m.seen1]
+
+
+def by_a_hook():
+    layer, seen = nn.Linear(3, 3), {}
+    nn.init.ones_(layer.weight), nn.init.ones_(layer.bias)
+    layer.register_forward_hook(lambda module, given, output: seen.__setitem__("layer", output))
+    model = nn.Sequential(layer, nn.Tanh())
+    return list(model.parameters()), lambda x: model(x), lambda: seen["layer"]
+
+
+def by_a_hook_into_a_list_emptied_outside():
+    layer, seen = nn.Linear(3, 3), []
+    nn.init.ones_(layer.weight), nn.init.ones_(layer.bias)
+    layer.register_forward_hook(lambda module, given, output: seen.append(output.detach()))
+    model = nn.Sequential(layer, nn.Tanh())
+
+    def look():
+        found = list(seen)
+        seen.clear()
+        return found
+
+    return list(model.parameters()), lambda x: model(x), look
+
+
+def in_a_list_emptied_inside():
+    w, seen = weight(), []
+
+    def f(x):
+        seen.clear()
+        seen.append(w * x)
+        seen.append(x)
+        return w * x
+
+    return [w], f, lambda: list(seen)
+
+
+def in_a_list_that_grows():
+    w, seen = weight(), []
+
+    def f(x):
+        seen.append((w * x).detach())
+        return w * x
+
+    return [w], f, lambda: list(seen)
+
+
+def in_a_list_that_grows_and_is_summed():
+    w, seen = weight(), []
+
+    def f(x):
+        seen.append(w * x)
+        return sum(seen)
+
+    return [w], f, lambda: list(seen)
+
+
+def in_a_new_dict():
+    w, m = weight(), Holder(seen={})
+
+    def f(x):
+        m.seen = {"a": w * x, "b": [(w * x).exp(), 3]}
+        return w * x
+
+    return [w], f, lambda: m.seen
+
+
+def in_an_ordered_dict():
+    w, seen = weight(), OrderedDict()
+
+    def f(x):
+        seen["loss"] = (w * x).sum().detach()
+        return w * x
+
+    return [w], f, lambda: dict(seen)
+
+
+def in_a_variable():
+    w, last = weight(), None
+
+    def f(x):
+        nonlocal last
+        last = w * x
+        return last * 2
+
+    return [w], f, lambda: last
+
+
+def in_slots():
+    class Slotted:
+        __slots__ = ("seen",)
+
+    w, m = weight(), Slotted()
+
+    def f(x):
+        m.seen = w * x
+        return w * 2
+
+    return [w], f, lambda: m.seen
+
+
+def in_a_class():
+    class Shared:
+        seen = None
+
+    w = weight()
+
+    def f(x):
+        Shared.seen = (w * x).detach()
+        return w * 2
+
+    return [w], f, lambda: Shared.seen
+
+
+def an_argument():
+    w, m = weight(), Holder(seen=None)
+
+    def f(x):
+        m.seen = x
+        return w * x
+
+    return [w], f, lambda: m.seen
+
+
+def a_state_of_two():
+    w, m = weight(), Holder(state=(gs.zeros(3), gs.zeros(3)))
+
+    def f(x):
+        h, c = m.state
+        h = h * w + x
+        m.state = (h.detach(), (c + h).detach())
+        return h * 2
+
+    return [w], f, lambda: m.state
+
+
+def a_state_in_a_dataclass():
+    w, m = weight(), Holder(state=State(gs.zeros(3), gs.zeros(3)))
+
+    def f(x):
+        h = m.state.h * w + x
+        m.state = State(h.detach(), (m.state.c + h).detach())
+        return h * 2
+
+    return [w], f, lambda: [m.state.h, m.state.c]
+
+
+def a_state_that_begins_with_none():
+    w, m = weight(), Holder(h=None)
+
+    def f(x):
+        h = gs.zeros(3) if m.h is None else m.h
+        h = h * w + x
+        m.h = h.detach()
+        return h * 2
+
+    return [w], f, lambda: m.h
+
+
+def a_state_before_the_last():
+    w, m = weight(), Holder(now=gs.zeros(3), before=gs.zeros(3))
+
+    def f(x):
+        m.before = m.now
+        m.now = (m.now + w * x).detach()
+        return m.now * w
+
+    return [w], f, lambda: [m.now, m.before]
+
+
+def two_buffers_that_swap():
+    w, m = weight(), Holder(a=gs.ones(3), b=gs.zeros(3))
+
+    def f(x):
+        m.a, m.b = m.b, m.a
+        return w * m.a
+
+    return [w], f, lambda: [m.a, m.b]
+
+
+def what_was_there_stays_as_it_was():
+    w, m, kept = weight(), Holder(seen=gs.zeros(3)), []
+
+    def f(x):
+        m.seen = (w * x).detach()
+        return w * x
+
+    def look():
+        kept.append(m.seen)
+        return list(kept)
+
+    return [w], f, look
+
+
+def of_another_shape():
+    w, m = weight(), Holder(seen=gs.zeros(2))
+
+    def f(x):
+        m.seen = (w * x).detach()
+        return w * x
+
+    return [w], f, lambda: m.seen
+
+
+def a_window():
+    w, seen = weight(), deque(maxlen=2)
+
+    def f(x):
+        seen.append((w * x).detach())
+        return sum(seen) * w
+
+    return [w], f, lambda: list(seen)
+
+
+def an_attribute_that_goes():
+    w, m = weight(), Holder(once=gs.ones(3))
+
+    def f(x):
+        y = w * x
+        if hasattr(m, "once"):
+            y = y + m.once
+            del m.once
+        return y
+
+    return [w], f, lambda: hasattr(m, "once")
+
+
+def a_count_that_matters():
+    w, m = weight(), Holder(step=0)
+
+    def f(x):
+        m.step += 1
+        return w * x / m.step
+
+    return [w], f, lambda: m.step
+
+
+def a_count_that_matters_at_times():
+    w, m = weight(), Holder(step=0)
+
+    def f(x):
+        m.step += 1
+        return w * x if m.step % 3 else w * x * 2
+
+    return [w], f, lambda: m.step
+
+
+def a_count():
+    w, m = weight(), Holder(calls=0)
+
+    def f(x):
+        m.calls += 1
+        return w * x
+
+    return [w], f, lambda: m.calls
+
+
+def a_list_of_sizes():
+    w, sizes = weight(), []
+
+    def f(x):
+        sizes.append(len(x))
+        return w * x
+
+    return [w], f, lambda: list(sizes)
+
+
+def a_rate_that_falls():
+    w, m = weight(), Holder(rate=0.5)
+
+    def f(x):
+        y = w * x * m.rate
+        m.rate *= 0.9
+        return y
+
+    return [w], f, lambda: m.rate
+
+
+def a_set_of_sizes():
+    w, sizes = weight(), set()
+
+    def f(x):
+        first = len(x) not in sizes
+        sizes.add(len(x))
+        return w * x * (2 if first else 1)
+
+    return [w], f, lambda: sorted(sizes)
+
+
+def a_log_of_losses():
+    w, log = weight(), {}
+
+    def f(x):
+        loss, penalty = (w * x).sum(), w.square().sum()
+        log["loss"], log["penalty"] = loss.detach(), penalty.detach()
+        (loss + penalty).backward()
+
+    return [w], f, lambda: [dict(log), w.grad]
+
+
+CASES = [
+    a_result_with_history, a_result_without_history, under_a_computed_name, by_a_hook,
+    by_a_hook_into_a_list_emptied_outside, in_a_list_emptied_inside, in_a_list_that_grows,
+    in_a_list_that_grows_and_is_summed, in_a_new_dict, in_an_ordered_dict, in_a_variable, in_slots, in_a_class,
+    an_argument, a_state_of_two, a_state_in_a_dataclass, a_state_that_begins_with_none, a_state_before_the_last,
+    two_buffers_that_swap, what_was_there_stays_as_it_was, of_another_shape, a_window, an_attribute_that_goes,
+    a_count_that_matters, a_count_that_matters_at_times, a_count, a_list_of_sizes, a_rate_that_falls, a_set_of_sizes,
+    a_log_of_losses,
+]  # fmt: skip
+
+
+def outcomes(make: Any, wrap: Any, n_calls: int) -> tuple[list[Any], Any]:
+    """Of each call the results, what is to be seen, and the gradients of both."""
+    parameters, function, look = make()
+    called = wrap(function)
+    found = []
+    for number in range(n_calls):
+        for p in parameters:
+            p.grad = None
+        result = called(gs.tensor([1.0, -1.0, 0.5]) * (number + 1))
+        seen = gs.utils.pytree.flatten([result, look()])[0]
+        tensors = [one for one in seen if isinstance(one, gs.Tensor)]
+        total = sum((one * one).sum() for one in tensors if one.requires_grad)
+        if isinstance(total, gs.Tensor):
+            total.backward(retain_graph=True)
+        values = [one.tolist() if isinstance(one, gs.Tensor) else one for one in seen]
+        found.append((values, [one.requires_grad for one in tensors], [p.grad.tolist() for p in parameters]))
+    return found, called
+
+
+@pytest.mark.parametrize("make", CASES)
+def test_as_in_eager(make: Any) -> None:
+    expected, _ = outcomes(make, lambda f: f, 5)
+    found, _ = outcomes(make, gs.compile, 5)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "make, n_programs",
+    [
+        (a_result_with_history, 2), (by_a_hook, 2), (by_a_hook_into_a_list_emptied_outside, 1),
+        (in_a_list_emptied_inside, 2), (in_a_variable, 2), (an_argument, 2), (a_state_of_two, 1),
+        (a_state_in_a_dataclass, 1), (a_state_that_begins_with_none, 2), (what_was_there_stays_as_it_was, 1),
+        (a_count, 1), (a_list_of_sizes, 1),
+    ],
+)  # fmt: skip
+def test_programs_do_it(make: Any, n_programs: int) -> None:
+    """The first finds nothing in the place, the second a tensor; a count is found to make no difference."""
+    _, compiled = outcomes(make, gs.compile, 12)
+    assert len(compiled.programs) == n_programs
+
+
+@pytest.mark.filterwarnings("ignore:.*there are 8 programs already")
+def test_what_differs_at_every_call_has_the_function_run_as_it_is() -> None:
+    expected, _ = outcomes(a_rate_that_falls, lambda f: f, 20)
+    found, compiled = outcomes(a_rate_that_falls, gs.compile, 20)
+    assert found == expected and compiled.programs == []
+
+
+def test_a_function_that_raises_leaves_no_traced_tensors() -> None:
+    m = Holder(seen=None, tries=0)
+
+    def f(x):
+        m.tries += 1
+        m.seen = x * 2
+        raise KeyError("not yet")
+
+    with pytest.raises(KeyError):
+        gs.compile(f)(gs.ones(3))
+    assert m.seen is None and m.tries == 1
+
+
+def test_second_derivatives_leave_what_is_outside_alone() -> None:
+    w, m = weight(), Holder(seen=None)
+
+    def f(x):
+        m.seen = (w * x) ** 3
+        return m.seen * 2
+
+    compiled = gs.compile(f)
+    for _ in range(3):
+        result = compiled(gs.ones(3))
+        seen = m.seen
+        (first,) = gs.autograd.grad(result.sum(), w, create_graph=True)
+        assert m.seen is seen
+        (second,) = gs.autograd.grad(first.sum(), w)
+        assert second.tolist() == [12.0, 24.0, 36.0]
+
+
+class TestResultsThatTakeNoPart:
+    """Results whose gradient nobody asks for, beside others."""
+
+    @staticmethod
+    def parts(x: Any, y: Any) -> tuple[Any, ...]:
+        return x * 2, x.log(), y.sqrt()
+
+    def test_their_infinities_do_not_matter(self) -> None:
+        compiled = gs.compile(self.parts)
+        for _ in range(2):
+            x, y = (gs.tensor([0.0, 1.0], requires_grad=True) for _ in range(2))
+            doubled, _, _ = compiled(x, y)
+            doubled.sum().backward()
+            assert x.grad.tolist() == [2, 2] and y.grad is None
+
+    def test_inputs_that_only_they_read_have_no_gradient(self) -> None:
+        compiled = gs.compile(self.parts)
+        for _ in range(2):
+            x, y = (gs.tensor([1.0, 4.0], requires_grad=True) for _ in range(2))
+            _, _, root = compiled(x, y)
+            root.sum().backward()
+            assert x.grad is None and y.grad.tolist() == [0.5, 0.25]
+
+    def test_infinities_of_those_that_do_are_kept(self) -> None:
+        compiled = gs.compile(self.parts)
+        for _ in range(2):
+            x, y = (gs.tensor([0.0, 1.0], requires_grad=True) for _ in range(2))
+            _, logarithm, _ = compiled(x, y)
+            logarithm.sum().backward()
+            assert x.grad.tolist() == [np.inf, 1] and y.grad is None
+
+    def test_second_derivatives(self) -> None:
+        compiled = gs.compile(self.parts)
+        x, y = (gs.tensor([0.0, 1.0], requires_grad=True, dtype=gs.float64) for _ in range(2))
+        for _ in range(2):
+            squared = compiled(x * x, y)[0]
+            (first,) = gs.autograd.grad(squared.sum(), x, create_graph=True)
+            assert first.tolist() == [0, 4]
+            assert gs.autograd.grad(first.sum(), x)[0].tolist() == [4, 4]
