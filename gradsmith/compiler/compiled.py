@@ -185,13 +185,12 @@ class Compiled:
         self.unsettled.clear()
         self.of_arrays = None
 
-    def _again(self, spec: pytree.TreeSpec) -> Callable[[list[Any]], list[Any]]:
-        """The function itself, from leaves to leaves."""
+    def _again(self, spec: pytree.TreeSpec) -> Callable[[list[Any]], Any]:
+        """The function itself, of leaves."""
 
-        def run(leaves: list[Any]) -> list[Any]:
+        def run(leaves: list[Any]) -> Any:
             args, kwargs = spec.unflatten(leaves)
-            found, _ = pytree.flatten(self.function(*args, **kwargs))
-            return found
+            return self.function(*args, **kwargs)
 
         run.__name__ = _name_of(self.function)
         return run
@@ -264,7 +263,7 @@ class Compiled:
             return (found, made) if values.changes else found
 
         guards = self.options.on_escape == "guard"
-        return trace_call(function, values.caller, leaves, spec, guards, Planner())
+        return trace_call(function, values.caller, leaves, spec, guards, Planner(), values.expect_nothing_left)
 
     def _planned(
         self, traced: Traced, key: Any, leaves: list[Any], spec: pytree.TreeSpec, codes: list[types.CodeType]

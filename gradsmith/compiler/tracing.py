@@ -12,6 +12,7 @@ import numpy as np
 
 from gradsmith.autograd import grad
 from gradsmith.compiler.errors import TraceError
+from gradsmith.compiler.objects import opened
 from gradsmith.compiler.plans.memory import Memory, owner_of
 from gradsmith.compiler.plans.plan import written_owners
 from gradsmith.generated.tensor import Tensor
@@ -153,11 +154,13 @@ def trace_call(
     spec: pytree.TreeSpec,
     guards: bool = False,
     planner: Any = None,
+    check: Callable[[Trace], None] | None = None,
 ) -> Traced:
     """Call the function once, on the arguments whose leaves are given, and write down what it does.
 
     With `guards` it may ask for truth values and integers, whose being the same becomes a step. With a `planner`,
-    which makes a program of one step, a scan is traced once.
+    which makes a program of one step, a scan is traced once. `check` is called when the gradients of the results have
+    been traced too.
     """
     with Trace(caller) as trace:
         trace.guards, trace.planner = guards, planner
@@ -168,6 +171,8 @@ def trace_call(
         run = _Run(trace, leaves, given)
         try:
             found = run.traced(function(*args, **kwargs))
+            if check is not None:
+                check(trace)
             run.put_gradients()
         except BaseException:
             trace.restore()
@@ -186,7 +191,7 @@ class _Run:
     def traced(self, found: Any) -> Traced:
         self._expect_arguments_in_place()
         self._expect_leaves_as_before()
-        results, spec = pytree.flatten(found)
+        results, spec = pytree.flatten(opened(found, self.trace.is_made))
         n_steps = len(self.trace.steps)
         cotangents, wanted = self._differentiated(results)
         gradients, had_gradient = self._changed_gradients()

@@ -13,6 +13,7 @@ from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
 from gradsmith.compiler.captured.counting import signature_of
 from gradsmith.compiler.captured.names import CapturedNames
 from gradsmith.compiler.inspection import Cost, Profile, cost_of, drawing_of, profile_of
+from gradsmith.compiler.objects import leaves_like
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps, written_owners
 from gradsmith.compiler.plans.recomputing import Recomputing
@@ -262,7 +263,9 @@ class Variant:
         """The results of the function itself, and the tensors that it would leave elsewhere, which it does not."""
         before = [(change, change.now()) for change in self.changes]
         try:
-            return [*function(leaves), *(one for change in self.changes for one in change.made_now())]
+            spec = self.spec.children[0] if self.changes else self.spec
+            found = leaves_like(spec, function(leaves))
+            return [*found, *(one for change in self.changes for one in change.made_now())]
         finally:
             for change, value in before:
                 change.put(value)

@@ -203,6 +203,10 @@ cdef class Trace(VmapLevel):
                 return id(owner_of(<object>tensor.array)) in self.outside
         return depth_at_birth(root_of(tensor)) < self.depth
 
+    def is_made(self, TensorBase tensor not None):
+        """Is it a traced tensor, or one that the function made?"""
+        return is_batched(tensor) or depth_at_birth(tensor) >= self.depth
+
     def tensors_from_outside(self):
         """Arguments, and what the function has captured so far."""
         return [*self.values[:self.n_inputs], *self.captured.values()]

@@ -486,3 +486,81 @@ class TestResultsThatTakeNoPart:
             (first,) = gs.autograd.grad(squared.sum(), x, create_graph=True)
             assert first.tolist() == [0, 4]
             assert gs.autograd.grad(first.sum(), x)[0].tolist() == [4, 4]
+
+
+class Policy(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body, self.choice, self.place = nn.Linear(4, 8), nn.Linear(8, 3), nn.Linear(8, 2)
+
+    def forward(self, x: Any) -> Any:
+        h = self.body(x).tanh()
+        place = gs.distributions.Normal(self.place(h), h.new_full((2,), 0.5))
+        return gs.distributions.Categorical(logits=self.choice(h)), gs.distributions.Independent(place, 1)
+
+
+def test_distributions_are_results() -> None:
+    """An object that holds what a run makes is made anew by each run."""
+    gs.manual_seed(0)
+    policy, x = Policy(), gs.randn(5, 4)
+    compiled = gs.compile(lambda x: policy(x))
+    found = []
+    for called in (policy, compiled, compiled, compiled):
+        policy.zero_grad()
+        gs.manual_seed(1)
+        choice, place = called(x)
+        a, b = choice.sample(), place.rsample()
+        loss = (choice.log_prob(a) * (b * b).sum(-1) - choice.entropy() + place.log_prob(b.detach())).sum()
+        loss.backward()
+        found.append((a.tolist(), b.tolist(), loss.item(), [p.grad.norm().item() for p in policy.parameters()]))
+        assert type(place) is gs.distributions.Independent and choice.batch_shape == (5,)
+    assert found[1:] == [found[1]] * 3 and found[0][:2] == found[1][:2]
+    assert found[0][2] == pytest.approx(found[1][2]) and found[0][3] == pytest.approx(found[1][3])
+    assert len(compiled.programs) == 1
+
+
+class Output:
+    def __init__(self, value: Any, name: str) -> None:
+        self.value, self.name, self.parts = value, name, [Holder(root=value.sqrt())]
+
+
+def test_objects_of_the_user() -> None:
+    compiled = gs.compile(lambda x: Output(x**3, "cube"))
+    outputs = []
+    for number in range(1, 4):
+        x = gs.full((2,), float(number), requires_grad=True, dtype=gs.float64)
+        outputs.append(compiled(x))
+        (first,) = gs.autograd.grad(outputs[-1].value.sum(), x, create_graph=True)
+        assert gs.autograd.grad(first.sum(), x)[0].tolist() == [6.0 * number] * 2
+    assert [one.value.tolist() for one in outputs] == [[1, 1], [8, 8], [27, 27]]
+    assert [one.parts[0].root[0].item() for one in outputs] == pytest.approx([1, 8**0.5, 27**0.5])
+    assert len(set(map(id, outputs))) == 3 and {one.name for one in outputs} == {"cube"}
+
+
+def test_an_object_that_was_there_is_given_back_itself() -> None:
+    there = Holder(value=gs.ones(3))
+    compiled = gs.compile(lambda x: (x * there.value, there))
+    assert all(compiled(gs.ones(3))[1] is there for _ in range(2))
+
+
+def test_an_object_is_kept_in_an_attribute() -> None:
+    m = Holder(last=None)
+
+    def f(x: Any) -> Any:
+        m.last = Output(x * x, "square")
+        return x + 1
+
+    compiled = gs.compile(f)
+    for number in range(4):
+        compiled(gs.full((2,), float(number)))
+        assert m.last.value.tolist() == [number**2] * 2 and m.last.parts[0].root.tolist() == [number] * 2
+
+
+def test_gradients_that_hooks_of_the_backward_keep() -> None:
+    layer, seen = nn.Linear(2, 2), {}
+    layer.register_full_backward_hook(lambda module, given, gradients: seen.update(gradient=gradients[0]))
+    compiled = gs.compile(lambda x: layer(x).square().sum())
+    for number in range(1, 4):
+        x = gs.full((1, 2), float(number), requires_grad=True)
+        compiled(x).backward()
+        assert gs.equal(seen["gradient"], 2 * layer(x).detach())

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from gradsmith.compiler.captured.spaces import ALL, Space
 from gradsmith.compiler.guards import PLAIN
+from gradsmith.compiler.objects import leaves_like
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.programs.reads import MISSING
 from gradsmith.utils import pytree
@@ -67,7 +68,7 @@ class Change:
         """Those of the leaves there that a run makes."""
         if self.spec is None:
             return []
-        return [one for one, leaf in zip(pytree.flatten(self.now())[0], self.leaves) if isinstance(leaf, Made)]
+        return [one for one, leaf in zip(leaves_like(self.spec, self.now()), self.leaves) if isinstance(leaf, Made)]
 
 
 class Counted(Change):

@@ -16,12 +16,14 @@ import numpy as np
 from gradsmith.compiler.captured.changes import Change, Made, tensors_in
 from gradsmith.compiler.captured.reach import Reach
 from gradsmith.compiler.captured.spaces import ALL, Captured, Space
+from gradsmith.compiler.objects import opened
 from gradsmith.compiler.tracing import Caller, Unrepeatable, Unsettled
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor, physical, trace_of_thread
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.reads import CONTENTS, MISSING, Read
 from gradsmith.runtime.programs.snapshots import Snapshot
+from gradsmith.runtime.programs.trace import Trace
 from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.utils import pytree
 
@@ -65,7 +67,7 @@ class CapturedValues:
 
         Gives the tensors that each run makes for the `changes`.
         """
-        changed = list(self._changed())
+        changed = list(self._changed(trace_of_thread()))
         if any(name is CONTENTS for _, name, _ in changed):
             raise Unsettled("the function changes a set, a deque or an array")
         pairs = []
@@ -85,10 +87,10 @@ class CapturedValues:
             self._overwrite(pairs)
         return self._made
 
-    def _changed(self) -> Iterator[tuple[Space, Any, Any]]:
+    def _changed(self, trace: Trace) -> Iterator[tuple[Space, Any, Any]]:
         """Places that hold something else than before, and what."""
         found: dict[tuple[int, Any], tuple[Space, Any, Any]] = {}
-        shown = Captured(set(), list(map(array_behind, trace_of_thread().tensors_from_outside())))
+        shown = Captured(set(), list(map(array_behind, trace.tensors_from_outside())))
         for space in self.reach.spaces:
             for name, value in space.changed(self.reach.words):
                 if not (name is CONTENTS and shown.shows(space.holder)):
@@ -134,12 +136,12 @@ class CapturedValues:
         if value is MISSING:
             self.changes.append(Change(space, name, [], None))
             return
-        leaves, spec = pytree.flatten(value)
         trace = trace_of_thread()
+        leaves, spec = pytree.flatten(opened(value, trace.is_made))
         for number, leaf in enumerate(leaves):
             if not isinstance(leaf, Tensor):
                 continue
-            if is_batched_tensor(leaf) or not trace.is_from_outside(leaf):
+            if trace.is_made(leaf):
                 leaves[number] = Made(len(self._made))
                 self._made.append(leaf)
             else:
@@ -169,9 +171,17 @@ class CapturedValues:
         for space in self.reach.spaces:
             space.before = {}
 
+    def expect_nothing_left(self, trace: Trace) -> None:
+        """Refuse a backward whose hooks leave something outside: its program gives gradients alone."""
+        changed = list(self._changed(trace))
+        for space, name, _ in changed:
+            space.put_back(name)
+        if changed:
+            raise Unrepeatable("hooks of the backward leave something outside")
+
     def restore(self, everything: bool) -> None:
         """Put back what was there, or only where there are traced tensors: the function runs again, or has raised."""
-        for space, name, value in reversed(list(self._changed())):
+        for space, name, value in reversed(list(self._changed(trace_of_thread()))):
             if everything or any(map(is_batched_tensor, tensors_in(pytree.flatten(value)[0]))):
                 space.put_back(name)
 
