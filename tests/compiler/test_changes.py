@@ -1,5 +1,6 @@
 """What functions leave in attributes, items and variables is there after each call, as in eager."""
 
+import random
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from typing import Any
@@ -564,3 +565,46 @@ def test_gradients_that_hooks_of_the_backward_keep() -> None:
         x = gs.full((1, 2), float(number), requires_grad=True)
         compiled(x).backward()
         assert gs.equal(seen["gradient"], 2 * layer(x).detach())
+
+
+def from_python(x: Any) -> Any:
+    return x * random.random()
+
+
+def by_choice(x: Any) -> Any:
+    return x + 1 if random.random() < 0.5 else x - 1
+
+
+def from_numpy(x: Any) -> Any:
+    return x * gs.from_numpy(np.random.rand(3))
+
+
+def permuted(x: Any) -> Any:
+    return x[np.random.permutation(3)]
+
+
+def from_a_generator(generator: Any) -> Any:
+    return lambda x: x * float(generator.random())
+
+
+def from_an_attribute(generator: Any) -> Any:
+    m = Holder(generator=generator)
+    return lambda x: x * float(m.generator.random())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: from_python, lambda: by_choice, lambda: from_numpy, lambda: permuted,
+        lambda: from_a_generator(random.Random(1)), lambda: from_a_generator(np.random.default_rng(2)),
+        lambda: from_a_generator(np.random.RandomState(3)), lambda: from_an_attribute(np.random.default_rng(4)),
+    ],
+    ids=["random", "choice", "numpy", "permutation", "Random", "default_rng", "RandomState", "attribute"],
+)  # fmt: skip
+def test_random_numbers_of_others_are_drawn_at_each_call(make: Any) -> None:
+    found = []
+    for wrap in (lambda f: f, gs.compile):
+        random.seed(0), np.random.seed(0)
+        called = wrap(make())
+        found.append([called(gs.tensor([1.0, 2.0, 3.0], dtype=gs.float64)).tolist() for _ in range(5)])
+    assert found[0] == found[1] and len(set(map(str, found[0]))) > 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import random
 import sys
 import types
 from collections import deque
@@ -59,7 +60,7 @@ class Reach:
         self._looked_into = 0
         self._attributes: dict[type, Attributes] = {}
         self._methods: dict[str, list[types.CodeType]] = {}  # of layers of the package
-        self._come_to(roots)
+        self._come_to([*spaces.generators_of_all(), *roots])
         self._spread()
 
     def _spread(self) -> None:
@@ -94,6 +95,8 @@ class Reach:
             self._container(value)
         elif isinstance(value, (set, deque, np.ndarray)):
             self.spaces.append(spaces.Contents(value, f"a {type(value).__name__}"))
+        elif isinstance(value, (random.Random, np.random.Generator, np.random.RandomState)):
+            self.spaces.append(spaces.Draws(value, f"a {type(value).__name__}"))
         elif isinstance(value, Module):
             self._module(value)
         else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import random
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator, Set
@@ -310,6 +312,41 @@ class Contents(Space):
             return
         found = [Read(self.holder, CONTENTS, copy) for copy in self.before.values()]
         yield from (read for read in found if read.is_there())
+
+
+class Draws(Space):
+    """The state of a generator of random numbers that is not the package's own: a program would keep what it drew."""
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        if isinstance(self.holder, random.Random):
+            return [(CONTENTS, self.holder.getstate())]
+        if isinstance(self.holder, np.random.RandomState):
+            return [(CONTENTS, self.holder.get_state())]
+        return [(CONTENTS, self.holder.bit_generator.state)]
+
+    def named(self, words: Set[str]) -> Iterable[tuple[Any, Any]]:
+        return ()
+
+    def changed(self, words: Set[str]) -> Iterator[tuple[Any, Any]]:
+        now = dict(self.items())
+        if pickle.dumps(now[CONTENTS]) != pickle.dumps(self.before[CONTENTS]):
+            yield CONTENTS, now
+
+    def put_back(self, name: Any) -> None:
+        if isinstance(self.holder, random.Random):
+            self.holder.setstate(self.before[name])
+        elif isinstance(self.holder, np.random.RandomState):
+            self.holder.set_state(self.before[name])
+        else:
+            self.holder.bit_generator.state = self.before[name]
+
+    def reads(self, words: Set[str], captured: Captured) -> Iterator[Read]:
+        yield from ()
+
+
+def generators_of_all() -> list[Any]:
+    """Python's and NumPy's, which functions of these modules draw from."""
+    return [random.random.__self__, np.random.mtrand._rand]  # type: ignore[attr-defined]
 
 
 def _is_equal(value: Any, before: Any) -> bool:

@@ -69,7 +69,7 @@ class CapturedValues:
         """
         changed = list(self._changed(trace_of_thread()))
         if any(name is CONTENTS for _, name, _ in changed):
-            raise Unsettled("the function changes a set, a deque or an array")
+            raise Unsettled("the function changes a set, a deque or an array, or draws random numbers of others")
         pairs = []
         for space, name, value in changed:
             replaced_here = list(self._replaced(space, name, value))
