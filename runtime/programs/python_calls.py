@@ -5,6 +5,7 @@ What they know beside tensors, such as the number of steps, is Python's, so a pr
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,7 +28,10 @@ def traced_step(step: Callable[..., Any], optimizer: Any, args: tuple[Any, ...],
     for p in changed:
         trace.wrote(p)
 
+    undo = Undo(optimizer)
+
     def run(*gradients: Any) -> None:
+        undo.prepare()
         before = exchange_gradients(others, (None,) * len(others)), exchange_gradients(changed, gradients)
         try:
             step(optimizer)
@@ -35,16 +39,24 @@ def traced_step(step: Callable[..., Any], optimizer: Any, args: tuple[Any, ...],
             exchange_gradients(others, before[0])
             exchange_gradients(changed, before[1])
 
+    trace.undo.append(undo)
     trace.call_of(run, tuple([gradient for _, gradient in with_gradient]), f"{type(optimizer).__name__}.step")
 
 
 def traced_call(function: Callable[..., Any], *args: Any) -> None:
-    """Have a program call a function for what it does in Python; tensors among the arguments are those of each run."""
+    """Have a program call a function for what it does in Python; tensors among the arguments are those of each run.
+
+    A method is one of a scheduler.
+    """
+    undo = Undo(*_changed_by(function))
 
     def run(*args: Any) -> None:
+        undo.prepare()
         function(*args)
 
-    trace_of_thread().call_of(run, args, getattr(function, "__qualname__", "call"))
+    trace = trace_of_thread()
+    trace.undo.append(undo)
+    trace.call_of(run, args, getattr(function, "__qualname__", "call"))
 
 
 def traced_update(function: Callable[..., Any], read: Iterable[Any], written: Iterable[Any]) -> None:
@@ -57,3 +69,24 @@ def traced_update(function: Callable[..., Any], read: Iterable[Any], written: It
         function()
 
     trace.call_of(run, tuple(read), getattr(function, "__qualname__", "call"))
+
+
+class Undo:
+    """Puts optimizers and schedulers back to where they were before the first run, the traced one."""
+
+    def __init__(self, *owners: Any) -> None:
+        self.owners = owners
+        self.before: list[Any] | None = None
+
+    def prepare(self) -> None:
+        if self.before is None:
+            self.before = [copy.deepcopy(owner.state_dict()) for owner in self.owners]
+
+    def __call__(self) -> None:
+        for owner, state in zip(self.owners, self.before or ()):
+            owner.load_state_dict(state)
+
+
+def _changed_by(function: Callable[..., Any]) -> list[Any]:
+    scheduler = getattr(function, "__self__", None)
+    return [] if scheduler is None else [scheduler.optimizer, scheduler]

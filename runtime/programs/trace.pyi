@@ -24,6 +24,7 @@ class Trace(VmapLevel):
     touched: dict[int, tuple[Tensor, Tensor | None]]
     originals: dict[int, tuple[Any, Any]]
     changed: dict[int, Any]
+    undo: list[Callable[[], None]]
     generators: list[tuple[Any, Tensor]]
     aliased: dict[int, Tensor]
     n_inputs: int

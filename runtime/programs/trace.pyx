@@ -116,6 +116,8 @@ cdef class Trace(VmapLevel):
         ids of leaves whose `.grad` was replaced before anything asked for it.
     originals : dict
         id -> (array, copy) of memory from outside that was written: as it was before.
+    undo : list of callable
+        Take back what Python functions that the program calls have done.
     generators : list
         Pairs of a generator of random numbers that was used, and its state before.
     """
@@ -129,6 +131,7 @@ cdef class Trace(VmapLevel):
     cdef public bint guards             # the function may ask for truth values and integers
     cdef public object planner          # makes a program of one step of a loop; None where loops are traced step by step
     cdef readonly dict originals
+    cdef readonly list undo
     cdef readonly list generators
     cdef readonly dict aliased          # slot of an argument -> itself, where the function captures it too
     cdef readonly Py_ssize_t n_inputs
@@ -145,7 +148,7 @@ cdef class Trace(VmapLevel):
 
     def __cinit__(self, call=None):
         self.is_trace = True
-        self.steps, self.values, self.generators = [], [], []
+        self.steps, self.values, self.generators, self.undo = [], [], [], []
         self.constants, self.captured, self.touched, self.originals = {}, {}, {}, {}
         self.slot_of_tensor, self.slot_of_array, self.known = {}, {}, set()
         self.outside, self.changed, self.leaves, self.aliased, self.replaced = set(), {}, {}, {}, set()
@@ -174,10 +177,12 @@ cdef class Trace(VmapLevel):
     def release(self):
         """Let go of all tensors: the traced ones keep the trace, and a cycle through arrays is never collected."""
         self.leaves, self.touched, self.aliased, self.slot_of_tensor, self.slot_of_array = {}, {}, {}, {}, {}
-        self.values, self.constants, self.captured, self.originals, self.changed = [], {}, {}, {}, {}
+        self.values, self.constants, self.captured, self.originals, self.changed, self.undo = [], {}, {}, {}, {}, []
 
     def restore(self):
         """Give memory from outside, and generators, what they had before: nothing is left half-changed."""
+        for undo in reversed(self.undo):
+            self.aside(undo, ())
         for owner, before in self.originals.values():
             np.copyto(owner, before)
         for generator, state in self.generators:

@@ -608,3 +608,63 @@ def test_random_numbers_of_others_are_drawn_at_each_call(make: Any) -> None:
         called = wrap(make())
         found.append([called(gs.tensor([1.0, 2.0, 3.0], dtype=gs.float64)).tolist() for _ in range(5)])
     assert found[0] == found[1] and len(set(map(str, found[0]))) > 1
+
+
+def trained(wrap: Any, optimizer: str, draws: bool) -> Any:
+    """Losses and parameters of steps that count, schedule, and draw from Python's generator if `draws`."""
+    gs.manual_seed(0), random.seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)).double()
+    opt = getattr(gs.optim, optimizer)(model.parameters(), lr=0.1)
+    schedule = gs.optim.lr_scheduler.ExponentialLR(opt, 0.9)
+    m = Holder(calls=0, last=None)
+
+    def step(x: Any) -> Any:
+        opt.zero_grad()
+        loss = (model(x) - (random.random() if draws else 0.5)).square().mean()
+        loss.backward()
+        opt.step()
+        schedule.step()
+        m.calls += 1
+        m.last = loss.detach()
+        return loss.detach()
+
+    called = wrap(step)
+    losses = [called(gs.full((5, 3), float(number), dtype=gs.float64)).item() for number in range(6)]
+    assert m.calls == 6 and m.last.item() == losses[-1]
+    return losses, [p.detach().numpy() for p in model.parameters()], schedule.get_last_lr(), opt.param_groups[0]["lr"]
+
+
+@pytest.mark.parametrize("draws", [False, True])
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam", "RMSprop", "Adagrad"])
+def test_training_steps(optimizer: str, draws: bool) -> None:
+    """Where a trace comes to nothing, the step that its optimizer has made is taken back."""
+    (losses, parameters, *rates), (found, others, *other_rates) = (
+        trained(wrap, optimizer, draws) for wrap in (lambda f: f, gs.compile)
+    )
+    assert found == pytest.approx(losses, rel=1e-12) and rates == other_rates
+    for one, other in zip(parameters, others):
+        np.testing.assert_allclose(other, one, rtol=1e-10, atol=1e-13)
+
+
+def test_a_step_that_raises_takes_nothing() -> None:
+    model = nn.Linear(2, 1)
+    opt = gs.optim.Adam(model.parameters(), lr=0.1)
+
+    def step(x: Any) -> None:
+        model(x).sum().backward()
+        opt.step()
+        raise KeyError("too late")
+
+    before = model.weight.tolist()
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            gs.compile(step)(gs.ones(3, 2))
+        assert model.weight.tolist() == before and not opt.state_dict()["state"]
+
+
+def test_an_array_without_dimensions() -> None:
+    factor = np.array(2.0)
+    compiled = gs.compile(lambda x: x * float(factor))
+    assert compiled(gs.ones(1)).item() == 2
+    factor[...] = 3
+    assert compiled(gs.ones(1)).item() == 3

@@ -8,6 +8,7 @@ run adds to it. Lists that grow by the same items are counts too.
 from __future__ import annotations
 
 import dis
+import functools
 import hashlib
 import types
 from collections.abc import Iterable, Sequence
@@ -21,6 +22,7 @@ from gradsmith.compiler.guards import PLAIN
 from gradsmith.compiler.tracing import Traced
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.program import Slot
+from gradsmith.runtime.programs.python_calls import Undo
 from gradsmith.runtime.programs.reads import LENGTH, Read
 
 
@@ -30,7 +32,7 @@ def signature_of(traced: Traced) -> str | None:
         return None
     trace = traced.trace
     steps = [
-        (step.name, _plain(step.operands), step.results, step.writes, _plain(step.loop), id(step.function))
+        (step.name, _plain(step.operands), step.results, step.writes, _plain(step.loop), _made_of(step.function))
         for step in (*traced.steps, *traced.backward)
     ]
     sources = [(source.slot, source.kind, source.number, id(source.tensor)) for source in traced.sources]
@@ -50,7 +52,16 @@ def _plain(value: Any) -> Any:
         return type(value), repr(value)
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return value.dtype, value.shape, value.tobytes()
-    return id(value)
+    return _plain(value.owners) if isinstance(value, Undo) else id(value)
+
+
+def _made_of(function: Any) -> Any:
+    """The same for functions that each run makes anew, of the same code and for the same objects."""
+    if isinstance(function, functools.partial):
+        return _made_of(function.func), _plain(function.args), _plain(list(function.keywords.items()))
+    if isinstance(function, types.FunctionType):
+        return id(function.__code__), [_plain(cell.cell_contents) for cell in function.__closure__ or ()]
+    return _plain(function)
 
 
 def without_counts(

@@ -56,6 +56,7 @@ class Reach:
         self.modules: list[Module] = []
         self.codes: list[types.CodeType] = []
         self._seen: dict[int, Any] = {}
+        self._foreign: set[int] = set()  # of what is seen: what the package keeps for itself
         self._waiting: deque[Any] = deque()
         self._looked_into = 0
         self._attributes: dict[type, Attributes] = {}
@@ -68,7 +69,7 @@ class Reach:
         known = (-1, -1)
         while known != (known := (len(self.spaces), len(self.words))):
             for space in self.spaces[:]:
-                self._come_to(value for _, value in space.named(self.words))
+                self._come_to([value for _, value in space.named(self.words)], space.is_foreign)
             for name in self._methods.keys() & self.words:
                 for code in self._methods.pop(name):
                     self.words.update(set(words_of(code)) - ASKING)
@@ -76,13 +77,21 @@ class Reach:
                 self._looked_into += 1
                 self._look_into(self._waiting.popleft())
 
-    def _come_to(self, values: Iterable[Any]) -> None:
+    def _come_to(self, values: Iterable[Any], are_foreign: bool = False) -> None:
         for value in values:
             if type(value) not in PLAIN and id(value) not in self._seen and not isinstance(value, Tensor):
                 self._seen[id(value)] = value
                 self._waiting.append(value)
+                if are_foreign and isinstance(value, (list, tuple, dict, set, deque, np.ndarray)):
+                    self._foreign.add(id(value))
 
     def _look_into(self, value: Any) -> None:
+        n_known = len(self.spaces)
+        self._look_by_kind(value)
+        for space in self.spaces[n_known:]:
+            space.is_foreign = id(value) in self._foreign
+
+    def _look_by_kind(self, value: Any) -> None:
         if isinstance(value, types.FunctionType):
             self._function(value)
         elif isinstance(value, types.ModuleType):
@@ -109,7 +118,7 @@ class Reach:
         variables = zip(function.__closure__ or (), function.__code__.co_freevars)
         own = [*(spaces.Cell(cell, place, word) for cell, word in variables), Names(function.__dict__, place)]
         if not _is_of_user(function):  # nor do its variables change
-            self._come_to(value for space in own for _, value in space.named(self.words))
+            self._come_to([value for space in own for _, value in space.named(self.words)], are_foreign=True)
             return
         self.spaces += own
         self.codes += codes_in(function.__code__)

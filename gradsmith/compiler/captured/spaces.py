@@ -46,7 +46,11 @@ class Space:
         Whose values they are, for messages.
     before : dict
         Those that there were.
+    is_foreign : bool
+        Are they the package's own, which changes them as it likes?
     """
+
+    is_foreign = False
 
     def __init__(self, holder: Any, owner: str) -> None:
         self.holder, self.owner = holder, owner
@@ -287,7 +291,7 @@ class Contents(Space):
             # Of an object array the elements would be compared by their addresses.
             if holder.nbytes > _MOST_BYTES or holder.dtype.hasobject:
                 return []
-            return [(CONTENTS, np.ascontiguousarray(holder.copy()))]
+            return [(CONTENTS, np.array(holder, order="C"))]
         elif len(holder) > MOST_ITEMS:
             return []
         return [(CONTENTS, holder.copy())]

@@ -91,7 +91,7 @@ class CapturedValues:
         """Places that hold something else than before, and what."""
         found: dict[tuple[int, Any], tuple[Space, Any, Any]] = {}
         shown = Captured(set(), list(map(array_behind, trace.tensors_from_outside())))
-        for space in self.reach.spaces:
+        for space in [one for one in self.reach.spaces if not one.is_foreign]:
             for name, value in space.changed(self.reach.words):
                 if not (name is CONTENTS and shown.shows(space.holder)):
                     found.setdefault((id(space.holder), name), (space, name, value))
