@@ -301,7 +301,7 @@ class Compiled:
         variants.append(variant)
 
     def _add_entry(self, variant: Variant, traced: Traced, leaves: list[Any], spec: pytree.TreeSpec) -> None:
-        entry = variant.entry(traced, leaves, self.captured)
+        entry = variant.entry(traced, leaves, self.captured, self._again(spec))
         if entry is None or not is_apart(leaves):  # entries do not compare which arguments are the same
             return
         args, kwargs = spec.unflatten(leaves)

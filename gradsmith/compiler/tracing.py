@@ -273,6 +273,8 @@ class _Run:
             return Result(None, result)
         if id(result) in self.place:
             return Result(None, argument=self.place[id(result)])
+        if not self.trace.is_made(result):
+            return Result(None, result)  # the captured tensor itself
         if not is_batched_tensor(result):
             return Result(self.trace.slot(result))
         return Result(self.trace.slot(result), requires_grad=result.requires_grad)
@@ -280,7 +282,9 @@ class _Run:
     def _differentiated(self, results: list[Any]) -> tuple[list[int], list[tuple[int, int | None]]]:
         """Slots of the cotangents of results, and of inputs and their gradients; nothing where nothing is recorded."""
         recorded = [
-            one for one in results if isinstance(one, Tensor) and one.requires_grad and id(one) not in self.place
+            one
+            for one in results
+            if isinstance(one, Tensor) and is_batched_tensor(one) and one.requires_grad and id(one) not in self.place
         ]
         recorded = list({id(one): one for one in recorded}.values())
         if not is_grad_enabled() or not recorded:

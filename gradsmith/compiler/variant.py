@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,9 @@ class Variant:
         self.aliased = [(numbers[slot], tensor) for slot, tensor in traced.trace.aliased.items()]
         self.captured = [source.tensor for source in traced.sources if source.kind == "captured"]
         self.layouts = [_layout_of(tensor) for tensor in self.captured]
+        self.recorded_slots = list(  # of the results that have a history, in the order of `cotangents`
+            dict.fromkeys(result.slot for result in self.results if result.requires_grad and result.slot is not None)
+        )
         self.reads, self.changes, self.signature = traced.reads, traced.changes, signature_of(traced)
         self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
         backward = self._backward_steps(traced, kept_memory)
@@ -184,9 +189,9 @@ class Variant:
             if np.may_share_memory(array, array_behind(tensor))
         ]
 
-    def entry(self, traced: Traced, leaves: list[Any], captured: CapturedNames) -> Entry | None:
-        """The short way to the program, for calls that record nothing."""
-        if self.aliased or self.sharing or self.has_guards or (self.backward is not None and is_grad_enabled()):
+    def entry(self, traced: Traced, leaves: list[Any], captured: CapturedNames, function: Any) -> Entry | None:
+        """The short way to the program, where there is one."""
+        if self.aliased or self.sharing or self.has_guards:
             return None
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
         results = [
@@ -212,7 +217,18 @@ class Variant:
             had,
             gradients,
             self.writes,
+            functools.partial(self._recorded, function) if self.backward is not None and is_grad_enabled() else None,
+            self.generators,
         )
+
+    def _recorded(self, function: Any, leaves: Sequence[Any], values: tuple[Any, ...], states: list[Any]) -> Any:
+        """The results of a call whose program has run, with their history."""
+        return self._with_history(_Call(self, function, list(leaves), dict(zip(self.forward_outputs, values)), states))
+
+    def _with_history(self, call: _Call) -> Any:
+        recorded = RecordedCall.apply(call, *[_leaf_of(source, call.leaves) for source, _ in self.wanted])
+        call.found.update(zip(self.recorded_slots, recorded))
+        return self.finished(call.found, call.leaves)
 
     def _has_same_gradients(self, leaves: list[Any]) -> bool:
         """Have the leaves a `.grad` where they had one when the function was traced?"""
@@ -231,14 +247,9 @@ class Variant:
     def run(self, function: Any, leaves: list[Any]) -> Any:
         """The results of a call, with a history where one is wanted."""
         if self.backward is None or not is_grad_enabled():
-            found = self.run_forward(leaves)
-        else:
-            inputs = [_leaf_of(source, leaves) for source, _ in self.wanted]
-            call = _Call(self, function, leaves)
-            recorded = RecordedCall.apply(call, *inputs)
-            found = call.found
-            found.update(zip(call.recorded_slots, recorded))
-        return self.finished(found, leaves)
+            return self.finished(self.run_forward(leaves), leaves)
+        states = [(generator, generator.get_state()) for generator in self.generators]
+        return self._with_history(_Call(self, function, leaves, self.run_forward(leaves), states))
 
     def run_forward(self, leaves: list[Any]) -> dict[int, Tensor]:
         values = self.forward.run(values_of(self.forward_sources, leaves))
@@ -276,16 +287,9 @@ class Variant:
         found: dict[int, Any] = {slot: leave_call(values[slot]) for slot in self.forward_outputs}
         for slot in traced.trace.constants.keys() & found.keys():
             found[slot] = found[slot].clone()
-        if self.backward is not None:
-            call = _Call(self, function, leaves)
-            call.given, call.states = found, traced.trace.generators
-            recorded = RecordedCall.apply(call, *[_leaf_of(source, leaves) for source, _ in self.wanted])
-            found.update(zip(call.recorded_slots, recorded))
-        return self.finished(found, leaves)
-
-    def recorded_results(self) -> list[int]:
-        """Slots of the results that have a history, in the order of `cotangents`."""
-        return list(dict.fromkeys(r.slot for r in self.results if r.requires_grad and r.slot is not None))
+        if self.backward is None:
+            return self.finished(found, leaves)
+        return self._with_history(_Call(self, function, leaves, found, traced.trace.generators))
 
     def recorded_of(self, results: list[Any]) -> list[Tensor]:
         """Those of all results of a call that have a history of its own, in the same order."""
@@ -296,15 +300,15 @@ class Variant:
         return list(found.values())
 
 
+@dataclass(slots=True)
 class _Call:
-    """One recorded call."""
+    """One recorded call: the values of its program, and the states that generators had before."""
 
-    def __init__(self, variant: Variant, function: Any, leaves: list[Any]) -> None:
-        self.variant, self.function, self.leaves = variant, function, leaves
-        self.recorded_slots = variant.recorded_results()
-        self.found: dict[int, Any] = {}
-        self.given: dict[int, Any] | None = None  # by the traced run
-        self.states: list[tuple[Any, Any]] = []  # generators that it draws from, as they were before
+    variant: Variant
+    function: Any
+    leaves: list[Any]
+    found: dict[int, Any]
+    states: list[tuple[Any, Any]]
 
 
 class RecordedCall(Function):
@@ -313,17 +317,12 @@ class RecordedCall(Function):
     @staticmethod
     def forward(ctx: Any, call: _Call, *inputs: Tensor) -> Any:
         variant = call.variant
-        if call.given is None:
-            call.states = [(generator, generator.get_state()) for generator in variant.generators]
-            call.found = variant.run_forward(call.leaves)
-        else:
-            call.found = call.given
         kept = [call.found[slot] for slot in variant.kept]
         read = values_of(variant.backward_sources, call.leaves)
         ctx.n_kept, ctx.n_read, ctx.call = len(kept), len(read), call
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*kept, *read, *inputs)
-        return tuple([call.found[slot] for slot in call.recorded_slots])
+        return tuple([call.found[slot] for slot in variant.recorded_slots])
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor | None) -> Any:

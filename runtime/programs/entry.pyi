@@ -25,5 +25,7 @@ class Entry:
         had: list[tuple[Any, Any]],
         gradients: list[tuple[Any, int | None]],
         writes: bool,
+        record: Callable[[Sequence[Any], tuple[Any, ...], list[Any]], Any] | None = None,
+        generators: Sequence[Any] = (),
     ) -> None: ...
     def call(self, leaves: Sequence[Any]) -> Any: ...

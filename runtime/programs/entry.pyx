@@ -1,7 +1,7 @@
 """The short way from a call of a compiled function to its program.
 
-An entry knows one kind of arguments, compares a call with it in C, and runs the program. Whatever is out of the ordinary (a
-result with history, an argument that the function captures too) is left to the longer way, in Python.
+An entry knows one kind of arguments, compares a call with it in C, and runs the program. Whatever is out of the ordinary (an
+argument that the function captures too) is left to the longer way, in Python.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from cpython.ref cimport PyObject
@@ -77,6 +77,11 @@ cdef class Entry:
     writes : bool
         Does it write to memory from outside? Then, or where it changes a `.grad`, no argument may share memory with another
         one, or with what is captured.
+    record : callable or None
+        Of calls whose results have a history: makes the result of the arguments, the outputs of the program, and the
+        states that `generators` had before.
+    generators : sequence
+        Those that such a call draws from.
     """
 
     cdef Leaf *leaves
@@ -87,14 +92,15 @@ cdef class Entry:
     cdef Leaf *had_leaves
     cdef tuple had_kept
     cdef bint writes
-    cdef object make
+    cdef object make, record
+    cdef tuple generators
     cdef tuple kept
     cdef bint records, infers
     cdef int dtype
 
     def __init__(
         self, leaves not None, captured not None, Program program not None, list sources not None, list results not None, make,
-        list reads not None, list had not None, list gradients not None, bint writes
+        list reads not None, list had not None, list gradients not None, bint writes, record=None, generators=()
     ):
         cdef Py_ssize_t i
         self.had, self.gradients, self.writes = [leaf for leaf, _ in had], gradients, writes
@@ -106,6 +112,7 @@ cdef class Entry:
         self.kept = tuple([kept_of(leaf) for leaf in (*leaves, *captured)])
         self.n_leaves, self.n_known = len(leaves), len(self.kept)
         self.program, self.sources, self.results, self.make = program, sources, results, make
+        self.record, self.generators = record, tuple(generators)
         self.reads = [one for one in reads if isinstance(one, Read)]
         self.snapshots = [one for one in reads if isinstance(one, Snapshot)]
         self.records, self.infers, self.dtype = grad_enabled(), inference_mode_enabled(), default_type()
@@ -132,6 +139,9 @@ cdef class Entry:
                 values.append(grad_of(leaf_in(leaves, source[0])))
             else:
                 values.append(source)
+        if self.record is not None:
+            states = [(generator, generator.get_state()) for generator in self.generators]
+            return self.record(leaves, self.program.run(tuple(values)), states)
         cdef list results = [None] * len(self.results)      # before anything is written: no memory may be left then
         found = self.program.run(tuple(values))
         for leaf, place in self.gradients:

@@ -668,3 +668,15 @@ def test_an_array_without_dimensions() -> None:
     assert compiled(gs.ones(1)).item() == 2
     factor[...] = 3
     assert compiled(gs.ones(1)).item() == 3
+
+
+def test_parameters_are_results() -> None:
+    """They are given back themselves, beside what is computed of them."""
+    w = weight()
+    compiled = gs.compile(lambda x: (w, w * x, w.detach()))
+    for number in range(1, 4):
+        w.grad = None
+        itself, product, values = compiled(gs.full((3,), float(number)))
+        assert itself is w and not values.requires_grad and values.tolist() == [1, 2, 3]
+        (product.sum() + itself.sum()).backward()
+        assert w.grad.tolist() == [number + 1.0] * 3
