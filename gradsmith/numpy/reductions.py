@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from collections.abc import Callable
 from math import prod as product
@@ -31,12 +32,23 @@ def _reduced(
 ) -> Any:
     """`op` along the axes; with a mask, elements outside it count as the neutral one."""
     if where is not NO_VALUE and where is not True:
-        x = chosen(as_tensor(where, bool), x, as_tensor(neutral, x.dtype))
+        x = chosen(mask_of(where, x), x, as_tensor(neutral, x.dtype))
     axes = reduced_axes(axis, x.ndim)
     if not axes:  # nothing is reduced, but the elements are those of the function
         x, axes = x.unsqueeze(0), (0,)
         keepdims = False
     return delivered(op(x, axes, keepdims is True or (keepdims is not NO_VALUE and bool(keepdims))), out)
+
+
+def mask_of(where: Any, x: Any) -> Any:
+    """A mask of elements, which has the shape of them or is broadcast to it."""
+    mask = as_tensor(where) if hasattr(where, "dtype") else as_tensor(where, bool)
+    if mask.dtype.kind != "b":
+        raise TypeError(f"where= is a mask of bools, but has the dtype {mask.dtype}; use `where != 0`")
+    sizes, shape = tuple(mask.shape), tuple(x.shape)
+    if len(sizes) > len(shape) or builtins.any(n not in (1, size) for n, size in zip(sizes[::-1], shape[::-1])):
+        raise ValueError(f"where= has the shape {sizes}, which does not broadcast to the shape {shape} of the operand")
+    return mask
 
 
 def _with_initial(combined: str, result: Any, initial: Any) -> Any:
@@ -94,15 +106,18 @@ def mean(
 ) -> Any:
     x = as_tensor(a)
     kind = np.dtype(dtype) if dtype is not None else np.dtype(np.float64) if exact(x) else x.dtype
-    total = sum(of_dtype(x, kind), axis, None, None, keepdims, NO_VALUE, where)
-    return delivered(total / _count(x, axis, keepdims, where), out)
+    total = sum(of_dtype(x, kind), axis, kind, None, keepdims, NO_VALUE, where)
+    count = _count(x, axis, keepdims, where)
+    if kind.kind not in "fc":  # the quotient is cut off
+        return delivered(of_dtype(ufunc("true_divide")(total, count), kind), out)
+    return delivered(total / count, out)
 
 
 def _count(x: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """How many elements each result is made of: a number, or a tensor with a mask."""
     if where is NO_VALUE or where is True:
         return x.numel() if axis is None else product(x.shape[one] for one in reduced_axes(axis, x.ndim))
-    mask = as_tensor(where, bool).expand(x.shape)
+    mask = mask_of(where, x).expand(x.shape)
     return sum(of_dtype(mask, np.int64), axis, None, None, keepdims)
 
 
@@ -198,7 +213,7 @@ def present(a: Any, where: Any) -> Any:
     """The mask of what is no NaN, within a mask."""
     x = as_tensor(a)
     mask = as_tensor(np.True_).expand(x.shape) if exact(x) else x.isnan().logical_not()
-    return mask if where is NO_VALUE or where is True else mask & as_tensor(where, bool)
+    return mask if where is NO_VALUE or where is True else mask & mask_of(where, x)
 
 
 def _nan_extreme(name: str, filling: float, args: Any) -> Any:

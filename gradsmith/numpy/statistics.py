@@ -40,7 +40,7 @@ def var(
     x = x if dtype is None else of_dtype(x, dtype)
     if mean is NO_VALUE and where is NO_VALUE and x.dtype.kind == "f" and reduced_axes(axis, x.ndim) and x.numel():
         axes = reduced_axes(axis, x.ndim)
-        found = generated.var(x, axes, correction=ddof, keepdim=keepdims is not NO_VALUE and bool(keepdims))
+        found = generated.var(x, axes, correction=ddof, keepdim=_keeps(keepdims))
         return delivered(found, out)
     center = reductions.mean(x, axis, keepdims=True, where=where) if mean is NO_VALUE else as_tensor(mean)
     distance = x - center
@@ -162,12 +162,16 @@ def _ranked(name: str, a: Any, arguments: Any, axis: Any, keepdims: Any, out: An
     rows = rows.reshape((*rows.shape[: x.ndim - len(axes)], math.prod(rows.shape[x.ndim - len(axes) :])))
     if not rows.shape[-1] and "median" in name:
         return delivered(
-            _kept(rows.sum(-1) * np.nan, 0, axes, x.ndim) if keepdims is True else rows.sum(-1) * np.nan, out
+            _kept(rows.sum(-1) * np.nan, 0, axes, x.ndim) if _keeps(keepdims) else rows.sum(-1) * np.nan, out
         )
     plain = not name.startswith("nan") and options.get("weights") is None and rows.shape[-1] and x.dtype.kind == "f"
     found, ahead = (_of_order if plain else _of_ranks)(name, x, rows, axis, arguments, options)
     found = of_dtype(found, _dtype_of_quantile(name, as_tensor(a).dtype, arguments, options))
-    return delivered(_kept(found, ahead, axes, x.ndim) if keepdims is True else found, out)
+    return delivered(_kept(found, ahead, axes, x.ndim) if _keeps(keepdims) else found, out)
+
+
+def _keeps(keepdims: Any) -> bool:
+    return keepdims is not NO_VALUE and bool(keepdims)
 
 
 def _dtype_of_quantile(name: str, kind: Any, arguments: Any, options: dict[str, Any]) -> Any:

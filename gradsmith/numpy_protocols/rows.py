@@ -2,7 +2,7 @@
 
 The text of a row is that call, with NumPy's names for what it is given::
 
-    sum(a, dim=axis, keepdim=keepdims)  where=0 initial=add
+    sum(a, dim=axis, keepdim=keepdims)  reduced
 
 What comes by position is an operand. A name that has `None` for its value, or none at all, is left out. The words
 behind the call, after two spaces, say what is done before and after it:
@@ -13,11 +13,11 @@ behind the call, after two spaces, say what is done before and after it:
     merged       the op takes one dimension: several axes are made one
     listed       the operand is a sequence of tensors, or a tensor along whose first dimension they are
     between      of the methods to go between two elements, the op knows the five oldest
-    where=x      elements that are masked out are x
-    initial=op   what is given as `initial` is combined with the result by op
+    reduced      no axes at all, `axis=()`, are none for NumPy and all of them for the op, which is not called then
 
-`out` and `dtype` are common to all rows. Where every other parameter of NumPy's is given, the function of the same name
-of `gradsmith.numpy` computes the result; if there is none, it is refused by name.
+`out` is common to all rows. Where any other parameter of NumPy's is given, such as `dtype` or `where`, or the op
+raises, the function of the same name of `gradsmith.numpy` computes the result or raises NumPy's error; if there is none,
+what the op does not take is refused by name.
 
 A row that is a name alone is a function of `composed`, which takes what NumPy's function takes.
 """
@@ -36,6 +36,7 @@ import gradsmith.numpy as gnp
 from gradsmith.numpy.table import place_of
 from gradsmith.numpy_protocols import composed
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, op_named, promoted, stored
+from gradsmith.numpy_protocols.errors import Refused, by_namespace
 from gradsmith.numpy_protocols.signatures import signature_of
 from gradsmith.numpy_protocols.table import TABLE
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
@@ -44,7 +45,7 @@ from gradsmith.runtime.tensors.factories.python_data import is_tensor
 _WITHOUT_EFFECT = frozenset(
     ("subok", "casting", "overwrite_input", "optimize", "kind", "device", "assume_unique", "writeable")
 )
-_OF_ALL_ROWS = frozenset(("out", "dtype", "where", "initial"))
+_OF_ALL_ROWS = frozenset(("out",))
 _FIVE = ("linear", "lower", "higher", "midpoint", "nearest")
 _NO_VALUE = getattr(np, "_NoValue", None)
 _NOTHING = (None, _NO_VALUE)
@@ -110,6 +111,13 @@ class ComposedRow:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, or `out` with it."""
+        try:
+            return self.called(args, kwargs)
+        except Exception as error:
+            return by_namespace(expect_function(_function_at(self.name)), args, kwargs, error)
+
+    def called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the function of `composed` gives."""
         if len(args) <= self.most_shared and (not kwargs or kwargs.keys() <= self.shared):
             return self.function(*args, **kwargs)
         if self.parameters.takes_any:
@@ -119,10 +127,6 @@ class ComposedRow:
         out = given.pop("out", None)
         result = self.function(*args, **{name: value for name, value in given.items() if name not in _WITHOUT_EFFECT})
         return result if out is None else stored(self.name, result, out)
-
-
-class Refused(TypeError):
-    """What the op of a row does not do."""
 
 
 class Row:
@@ -138,7 +142,8 @@ class Row:
         self.named = {w.arg: w.value.id for w in node.keywords if isinstance(w.value, ast.Name)}
         self.usual = {arg: parameters.value_left_out(source) for arg, source in self.named.items()}
         self.known = frozenset((*self.operands, *self.named.values()))
-        self.is_plain = not words.keys() - {"where", "initial"}
+        self.is_reduced = "reduced" in words
+        self.is_plain = not words.keys() - {"reduced"}
         self.left_out = {**self.constants, **_without_none(self.usual)}
         self.argument_of = {source: argument for argument, source in self.named.items()}
         self.most_direct = self.count_direct()
@@ -159,17 +164,14 @@ class Row:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, or `out` with it."""
-        if not kwargs and self.takes_one and len(args) == 1 and is_tensor(args[0]):
-            return self.op(args[0], **self.left_out)
-        if len(self.operands) <= len(args) <= self.most_direct and kwargs.keys() <= self.argument_of.keys():
-            return self.direct(args, kwargs)
         try:
+            if not kwargs and self.takes_one and len(args) == 1 and is_tensor(args[0]):
+                return self.op(args[0], **self.left_out)
+            if len(self.operands) <= len(args) <= self.most_direct and kwargs.keys() <= self.argument_of.keys():
+                return self.direct(args, kwargs)
             return self.bound(args, kwargs)
-        except Refused:
-            function = expect_function(_function_at(self.name))
-            if function is None:
-                raise
-        return function(*args, **kwargs)
+        except Exception as error:
+            return by_namespace(expect_function(_function_at(self.name)), args, kwargs, error)
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of which NumPy's parameters say what is what."""
@@ -179,10 +181,8 @@ class Row:
         others = {name: given.pop(name) for name in tuple(given) if name in _OF_ALL_ROWS or name in _WITHOUT_EFFECT}
         if not given.keys() <= self.known:
             raise Refused(f"np.{self.name}() of tensors takes no {', '.join(sorted(given.keys() - self.known))}")
-        initial, out = others.get("initial"), others.get("out")
-        result = self.computed(given, others.get("dtype"), others.get("where"))
-        if initial is not None:
-            result = self.of_word("initial")(result, initial)
+        out = others.get("out")
+        result = self.computed(given)
         return result if out is None else stored(self.name, result, out)
 
     def direct(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -192,18 +192,17 @@ class Row:
         for name, value in (*zip(self.parameters.positional[count:], args[count:]), *kwargs.items()):
             if value is None or value is _NO_VALUE:
                 named.pop(self.argument_of[name], None)
+            elif self.is_reduced and type(value) is tuple and not value:
+                raise Refused(f"np.{self.name}() of tensors takes an axis")
             else:
                 named[self.argument_of[name]] = value
         return self.op(*map(self.operand, args[:count]), **named)
 
-    def computed(self, given: dict[str, Any], dtype: Any = None, where: Any = None) -> Any:
+    def computed(self, given: dict[str, Any]) -> Any:
         """What the op gives."""
         operands = [self.operand(given[name]) for name in self.operands]
-        if dtype is not None:
-            operands = _each(operands, lambda tensor: tensor.to(np.dtype(dtype)))
-        if where is not None and where is not True:
-            self.of_word("where")
-            operands[0] = op_named("where")(as_tensor(where), operands[0], float(self.words["where"]))
+        if self.is_reduced and type(given.get("axis")) is tuple and not given["axis"]:
+            raise Refused(f"np.{self.name}() of tensors takes an axis")
         if not self.is_plain:
             operands = self.prepared(operands, given)
         named = dict(self.constants)
@@ -213,12 +212,6 @@ class Row:
                 named[argument] = value
         result = self.op(*operands, **named)
         return getattr(result, self.result) if self.result else result
-
-    def of_word(self, word: str) -> Any:
-        """The op that a word names; Refused if the row has not got the word."""
-        if word not in self.words:
-            raise Refused(f"np.{self.name}() of tensors takes no {word}=")
-        return op_named(self.words[word]) if word == "initial" else None
 
     # ---- before the op
 

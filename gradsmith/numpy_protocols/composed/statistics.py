@@ -25,39 +25,25 @@ def _numbers(a: Any, dtype: Any) -> Any:
 
 
 def mean(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = True) -> Any:
-    tensor = _numbers(a, dtype)
-    if where is True:
-        return gs.mean(tensor, axis, keepdims)
-    return _kept(tensor, where).sum(axis, keepdims) / _count(tensor, where, axis, keepdims)
+    if axis == () or where is not True or _is_exact(dtype):
+        return gnp.mean(a, axis, dtype, None, keepdims, where=where)
+    return gs.mean(_numbers(a, dtype), axis, keepdims)
 
 
-def _kept(tensor: Any, where: Any) -> Any:
-    return gs.where(as_tensor(where), tensor, 0)
+def _is_exact(dtype: Any) -> bool:
+    return dtype is not None and np.dtype(dtype).kind not in "fc"
 
 
-def _count(tensor: Any, where: Any, axis: Axis, keepdims: bool) -> Any:
-    mask = as_tensor(where).broadcast_to(tuple(tensor.shape))
-    return mask.to(tensor.real.dtype if tensor.is_complex() else tensor.dtype).sum(axis, keepdims)
-
-
-def var(
-    a: Any, axis: Axis = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, where: Any = True,
-    mean: Any = None, correction: Any = None,
-) -> Any:  # fmt: skip
-    tensor = _numbers(a, dtype)
-    less = ddof if correction is None or not isinstance(correction, (int, float)) else correction
-    if where is True and mean is None:
-        return gs.var(tensor, axis, correction=less, keepdim=keepdims)
-    count = _count(tensor, where, axis, True)
-    centre = _kept(tensor, where).sum(axis, True) / count if mean is None else as_tensor(mean)
-    deviation = _kept(tensor - centre, where)
-    return (deviation * deviation.conj()).real.sum(axis, keepdims) / (_count(tensor, where, axis, keepdims) - less)
+def var(a: Any, axis: Axis = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, **others: Any) -> Any:
+    if axis == () or others or dtype is not None:
+        return gnp.var(a, axis, dtype, None, ddof, keepdims, **others)
+    return gs.var(_numbers(a, dtype), axis, correction=ddof, keepdim=keepdims)
 
 
 def std(a: Any, axis: Axis = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, **others: Any) -> Any:
-    if not others:
-        return gs.std(_numbers(a, dtype), axis, correction=ddof, keepdim=keepdims)
-    return gs.sqrt(var(a, axis, dtype, ddof, keepdims, **others))
+    if axis == () or others or dtype is not None:
+        return gnp.std(a, axis, dtype, None, ddof, keepdims, **others)
+    return gs.std(_numbers(a, dtype), axis, correction=ddof, keepdim=keepdims)
 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
@@ -92,7 +78,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
-    return (as_tensor(a) != 0).sum(axis, keepdims)
+    if axis == ():
+        return gnp.sum(as_tensor(a) != 0, axis, keepdims=keepdims)
+    return (as_tensor(a) != 0).sum(axis, bool(keepdims))
 
 
 def cov(
