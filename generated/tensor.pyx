@@ -3,7 +3,9 @@
 
 from gradsmith.runtime.calls.arguments cimport either, gives_items, means_repetition, one_of, spread
 from gradsmith.runtime.calls.older_forms cimport take_older_forms
-from gradsmith.runtime.calls.operators cimport computes_with, joins_dtypes, multiplies_with, product_by_numpy
+from gradsmith.runtime.calls.operators cimport (
+    by_numpy, computes_with, joins_dtypes, means_numpys, multiplies_with, product_by_numpy,
+)
 from gradsmith.runtime.tensors.plain_methods cimport PlainMethods
 
 from gradsmith.generated.arithmetic cimport (
@@ -119,11 +121,15 @@ cdef class Tensor(PlainMethods):
 
     def __add__(self, other):
         """The op `add` as an operator."""
-        return call_add(self, other) if computes_with(other, "__radd__") else NotImplemented
+        return call_add(self, other) if computes_with(other, "__radd__") and not means_numpys(
+            self, other, False
+        ) else by_numpy("add", self, other, False)
 
     def __radd__(self, other):
         """The op `add` as an operator."""
-        return call_add(self, other) if computes_with(other, "__add__") else NotImplemented
+        return call_add(self, other) if computes_with(other, "__add__") and not means_numpys(
+            self, other, False
+        ) else by_numpy("add", self, other, False)
 
     def __iadd__(self, other):
         """The op `add_` as an operator."""
@@ -131,11 +137,15 @@ cdef class Tensor(PlainMethods):
 
     def __sub__(self, other):
         """The op `sub` as an operator."""
-        return call_sub(self, other) if computes_with(other, "__rsub__") else NotImplemented
+        return call_sub(self, other) if computes_with(other, "__rsub__") and not means_numpys(
+            self, other, False
+        ) else by_numpy("subtract", self, other, False)
 
     def __rsub__(self, other):
         """The op `sub` as an operator."""
-        return call_sub(other, self) if computes_with(other, "__sub__") else NotImplemented
+        return call_sub(other, self) if computes_with(other, "__sub__") and not means_numpys(
+            other, self, False
+        ) else by_numpy("subtract", other, self, False)
 
     def __isub__(self, other):
         """The op `sub_` as an operator."""
@@ -145,13 +155,13 @@ cdef class Tensor(PlainMethods):
         """The op `mul` as an operator."""
         return call_mul(self, other) if computes_with(other, "__rmul__") and not means_repetition(
             self, other
-        ) else NotImplemented
+        ) and not means_numpys(self, other, False) else by_numpy("multiply", self, other, False)
 
     def __rmul__(self, other):
         """The op `mul` as an operator."""
         return call_mul(self, other) if computes_with(other, "__mul__") and not means_repetition(
             self, other
-        ) else NotImplemented
+        ) and not means_numpys(self, other, False) else by_numpy("multiply", self, other, False)
 
     def __imul__(self, other):
         """The op `mul_` as an operator."""
@@ -168,11 +178,15 @@ cdef class Tensor(PlainMethods):
 
     def __truediv__(self, other):
         """The op `div` as an operator."""
-        return call_div(self, other) if computes_with(other, "__rtruediv__") else NotImplemented
+        return call_div(self, other) if computes_with(other, "__rtruediv__") and not means_numpys(
+            self, other, True
+        ) else by_numpy("true_divide", self, other, True)
 
     def __rtruediv__(self, other):
         """The op `div` as an operator."""
-        return call_div(other, self) if computes_with(other, "__truediv__") else NotImplemented
+        return call_div(other, self) if computes_with(other, "__truediv__") and not means_numpys(
+            other, self, True
+        ) else by_numpy("true_divide", other, self, True)
 
     def __itruediv__(self, other):
         """The op `div_` as an operator."""
@@ -180,11 +194,15 @@ cdef class Tensor(PlainMethods):
 
     def __floordiv__(self, other):
         """The op `floor_divide` as an operator."""
-        return call_floor_divide(self, other) if computes_with(other, "__rfloordiv__") else NotImplemented
+        return call_floor_divide(self, other) if computes_with(other, "__rfloordiv__") and not means_numpys(
+            self, other, False
+        ) else by_numpy("floor_divide", self, other, False)
 
     def __rfloordiv__(self, other):
         """The op `floor_divide` as an operator."""
-        return call_floor_divide(other, self) if computes_with(other, "__floordiv__") else NotImplemented
+        return call_floor_divide(other, self) if computes_with(other, "__floordiv__") and not means_numpys(
+            other, self, False
+        ) else by_numpy("floor_divide", other, self, False)
 
     def __ifloordiv__(self, other):
         """The op `floor_divide_` as an operator."""
@@ -192,11 +210,15 @@ cdef class Tensor(PlainMethods):
 
     def __mod__(self, other):
         """The op `remainder` as an operator."""
-        return call_remainder(self, other) if computes_with(other, "__rmod__") else NotImplemented
+        return call_remainder(self, other) if computes_with(other, "__rmod__") and not means_numpys(
+            self, other, False
+        ) else by_numpy("remainder", self, other, False)
 
     def __rmod__(self, other):
         """The op `remainder` as an operator."""
-        return call_remainder(other, self) if computes_with(other, "__mod__") else NotImplemented
+        return call_remainder(other, self) if computes_with(other, "__mod__") and not means_numpys(
+            other, self, False
+        ) else by_numpy("remainder", other, self, False)
 
     def __imod__(self, other):
         """The op `remainder_` as an operator."""
@@ -204,11 +226,15 @@ cdef class Tensor(PlainMethods):
 
     def __pow__(self, other, modulo):
         # The op `pow` as an operator.
-        return call_pow(self, other) if computes_with(other, "__rpow__") else NotImplemented
+        return call_pow(self, other) if computes_with(other, "__rpow__") and not means_numpys(
+            self, other, False
+        ) else by_numpy("power", self, other, False)
 
     def __rpow__(self, other, modulo):
         # The op `pow` as an operator.
-        return call_pow(other, self) if computes_with(other, "__pow__") else NotImplemented
+        return call_pow(other, self) if computes_with(other, "__pow__") and not means_numpys(
+            other, self, False
+        ) else by_numpy("power", other, self, False)
 
     def __ipow__(self, other):
         """The op `pow_` as an operator."""

@@ -179,6 +179,18 @@ def without_data(tensors: Iterable[Any]) -> bool:
     return is_tracing() or any(tensor.is_meta or is_batched_tensor(tensor) for tensor in tensors)
 
 
+def numpys_error(error: Exception, operands: Iterable[Any]) -> Exception:
+    """The error of an op in the kind that NumPy's ufunc has: for a dtype without a loop, for shapes that do not fit."""
+    if isinstance(error, NotImplementedError):
+        return TypeError(str(error))
+    if type(error) is RuntimeError:
+        try:
+            np.broadcast_shapes(*[tuple(getattr(operand, "shape", ())) for operand in operands])
+        except ValueError:
+            return ValueError(str(error))
+    return error
+
+
 # ---- axes and out
 
 

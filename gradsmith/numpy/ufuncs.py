@@ -20,6 +20,7 @@ from gradsmith.numpy.arguments import (
     is_recorded,
     is_tensor,
     np,
+    numpys_error,
     of_dtype,
     reduced_axes,
     without_data,
@@ -52,6 +53,8 @@ UNUSUAL = {
     *SUMMED, "frexp", "ldexp", "heaviside", "modf", "divmod", "bitwise_and", "bitwise_or", "bitwise_xor", "invert",
     "left_shift", "right_shift", "gcd", "lcm",
 }  # fmt: skip
+
+_ORDERS = ("C", "F", "A", "K", None)
 
 # Ufuncs whose accumulation is an op; of others the elements are combined one by one.
 ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod", "logaddexp": "logcumsumexp"}
@@ -86,9 +89,15 @@ class Ufunc:
         return self.plain if self.op is None else getattr(generated, self.op)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if not options and len(args) == self._usual and _are_usual(*args):
-            return self.function(*args)
-        return self._call(*args, **options)
+        try:
+            if not options and len(args) == self._usual and _are_usual(*args):
+                return self.function(*args)
+            return self._call(*args, **options)
+        except RuntimeError as error:
+            other = numpys_error(error, args[: self.nin])
+            if other is error or self.signature is not None:
+                raise
+            raise other from None
 
     def _call(
         self,
@@ -110,9 +119,13 @@ class Ufunc:
         out = outs if outs else out
         if gufunc_options:
             return self._along(inputs, gufunc_options, out, casting=casting, dtype=dtype, signature=signature)
+        if order not in _ORDERS:
+            raise ValueError(f"{self.__name__}(): order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
         tensors, computes = self._operands(inputs, dtype, signature, casting)
+        if where is not True and self.signature is None:
+            return self._masked(tensors, computes, out, where, casting)
         result = self._computed(tensors, computes)
-        return self._placed(result, out, where, casting)
+        return self._placed(result, out, casting)
 
     # ---- what a call consists of
 
@@ -145,21 +158,35 @@ class Ufunc:
         """NumPy's own loop, of what has no derivative."""
         return by_numpy(self.numpy, *tensors)
 
-    def _placed(self, result: Any, out: Any, mask: Any, casting: Any) -> Any:
+    def _placed(self, result: Any, out: Any, casting: Any) -> Any:
+        outs = self._outs(out)
+        results = result if type(result) is tuple else (result,)
+        placed = tuple(delivered(one, target, casting) for one, target in zip(results, outs))
+        return placed[0] if self.nout == 1 else placed
+
+    def _outs(self, out: Any) -> Any:
         outs = (out if type(out) is tuple else (out,)) if out is not None else (None,) * self.nout
         if len(outs) != self.nout:
             raise ValueError(f"{self.__name__}(): out has to hold {self.nout} arrays, got {len(outs)}")
-        results = result if type(result) is tuple else (result,)
-        placed = tuple(self._one(one, target, mask, casting) for one, target in zip(results, outs))
-        return placed[0] if self.nout == 1 else placed
+        return outs
 
-    def _one(self, result: Any, out: Any, mask: Any, casting: Any) -> Any:
-        if mask is not True:
-            mask = as_tensor(mask, bool)
-            shape = np.broadcast_shapes(tuple(result.shape), tuple(mask.shape))
-            kept = result.new_zeros(shape) if out is None else of_dtype(as_tensor(out), result.dtype)
-            result = where(mask, result, kept)
-        return delivered(result, out, casting)
+    def _masked(self, tensors: list[Any], computes: Any, out: Any, mask: Any, casting: Any) -> Any:
+        """With a mask: what is outside of it keeps what `out` had, or is zero.
+
+        The function is computed of ones there, so that elements at which it is not finite send no gradient.
+        """
+        mask = as_tensor(mask) if hasattr(mask, "dtype") else as_tensor(mask, bool)
+        if mask.dtype.kind != "b":
+            raise TypeError(f"where= is a mask of bools, but has the dtype {mask.dtype}; use `where != 0`")
+        shape = np.broadcast_shapes(tuple(mask.shape), *[tuple(tensor.shape) for tensor in tensors])
+        safe = [where(mask, tensor, as_tensor(1, tensor.dtype)) for tensor in tensors]
+        result = self._computed(safe, computes)
+        results = result if type(result) is tuple else (result,)
+        kept = [
+            one.new_zeros(shape) if target is None else of_dtype(as_tensor(target), one.dtype)
+            for one, target in zip(results, self._outs(out))
+        ]
+        return self._placed(tuple(where(mask, *both) for both in zip(results, kept)), out, casting)
 
     def _along(self, inputs: Any, options: dict[str, Any], out: Any, **rest: Any) -> Any:
         """The gufuncs with their axes elsewhere than at the end."""

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.numpy.arguments import numpys_error
 from gradsmith.numpy_protocols import options, rows, ufunc_methods, ufuncs
+from gradsmith.numpy_protocols.composed.operands import as_inexact
 from gradsmith.numpy_protocols.constants import CONSTANT, are_constants, are_values, computed_by_numpy
 from gradsmith.runtime.graph.tensor import TensorBase
+from gradsmith.runtime.switches.array_functions import is_in_function_of_arrays
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.runtime.tensors.plain_methods import is_foreign, set_row_of_function
 
 _KNOWN = (TensorBase, np.ndarray)
@@ -26,6 +30,26 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         raise _no_op(ufunc.__name__, [name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)])
     if method != "__call__":
         return ufunc_methods.call(ufunc, op, method, inputs, kwargs)
+    if is_in_function_of_arrays() and any(map(_is_exact, inputs)):
+        return _of_integers(ufunc, op, inputs, kwargs)
+    if kwargs:
+        return options.called(ufunc, op, inputs, kwargs)
+    try:
+        return op(*inputs)
+    except RuntimeError as error:
+        raise numpys_error(error, inputs) from None
+
+
+def _is_exact(value: Any) -> bool:
+    return is_tensor(value) and value.dtype.kind in "biu"
+
+
+def _of_integers(ufunc: np.ufunc, op: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """In a function of arrays, integers become what NumPy makes of them; ops compute floats in the default dtype."""
+    function = options.of_namespace(ufunc)
+    if function is not None:
+        return function(*inputs, **kwargs)
+    inputs = tuple(as_inexact(value) if _is_exact(value) else value for value in inputs)
     return options.called(ufunc, op, inputs, kwargs) if kwargs else op(*inputs)
 
 

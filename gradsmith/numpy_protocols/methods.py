@@ -88,6 +88,11 @@ def _cumulative(name: str) -> Method:
     return cumulative
 
 
+def mean(x: Any, *args: Any, **kwargs: Any) -> Any:
+    """Of integers and bools, which PyTorch has no means of."""
+    return gnp.mean(x, *args, **kwargs) if x.dtype.kind in "biu" else NotImplemented
+
+
 def transpose(x: Any, *axes: Any) -> Any:
     is_spread = len(axes) != 1 or isinstance(axes[0], int)
     return gnp.transpose(x, (axes or None) if is_spread else axes[0])
@@ -124,7 +129,7 @@ MEANINGS: dict[str, Method] = {
     **{name: _extreme(name) for name in ("max", "min")},
     **{name: _cumulative(name) for name in ("cumsum", "cumprod")},
     "transpose": transpose, "reshape": reshape, "ravel": ravel, "flatten": ravel, "round": round_, "squeeze": squeeze,
-    "argsort": argsort, "sort": sort,
+    "argsort": argsort, "mean": mean, "sort": sort,
 }  # fmt: skip
 
 upcalls.fill(put_numpy_methods=put_methods)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import gradsmith.numpy as gnp
 from gradsmith.numpy_protocols.composed.operands import as_tensor, op_named, stored
 from gradsmith.numpy_protocols.ufuncs import name_of
 from gradsmith.runtime.tensors.factories.creation import zeros
@@ -13,11 +14,15 @@ from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 # Of these only the usual value means something for tensors, whose memory has an order of its own.
 _WITHOUT_EFFECT = ("order", "subok")
+_OF_RESULTS = frozenset(("out", "where"))
 _OF_PRODUCTS = ("matmul", "vecdot", "matvec", "vecmat")
 
 
 def called(ufunc: np.ufunc, op: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call with options."""
+    """A call with options; all but `out` and `where` mean what they mean in NumPy, whose loops they choose."""
+    function = of_namespace(ufunc)
+    if function is not None and not kwargs.keys() <= _OF_RESULTS:
+        return function(*inputs, **kwargs)
     given = {name: value for name, value in kwargs.items() if name not in _WITHOUT_EFFECT}
     out, where = given.pop("out", None), given.pop("where", True)
     casting, dtype = given.pop("casting", "same_kind"), given.pop("dtype", None)
@@ -29,6 +34,11 @@ def called(ufunc: np.ufunc, op: Any, inputs: tuple[Any, ...], kwargs: dict[str, 
         return _called_where(ufunc, op, inputs, where, out, casting)
     result = op(*inputs, **given)
     return result if out is None else stored(name_of(ufunc), result, out, casting)
+
+
+def of_namespace(ufunc: np.ufunc) -> Any:
+    """The function of `gradsmith.numpy` of the same name, or None."""
+    return getattr(gnp, ufunc.__name__, None) if getattr(np, ufunc.__name__, None) is ufunc else None
 
 
 def _called_where(ufunc: np.ufunc, op: Any, inputs: tuple[Any, ...], where: Any, out: Any, casting: str) -> Any:

@@ -16,8 +16,8 @@ behind the call, after two spaces, say what is done before and after it:
     reduced      no axes at all, `axis=()`, are none for NumPy and all of them for the op, which is not called then
 
 `out` is common to all rows. Where any other parameter of NumPy's is given, such as `dtype` or `where`, or the op
-raises, the function of the same name of `gradsmith.numpy` computes the result or raises NumPy's error; if there is none,
-what the op does not take is refused by name.
+raises, the function of the same name of `gradsmith.numpy` computes the result or raises NumPy's error; if there is
+none, what the op does not take is refused by name.
 
 A row that is a name alone is a function of `composed`, which takes what NumPy's function takes.
 """

@@ -19,6 +19,14 @@ cdef inline bint joins_dtypes(object left, object right) except -1:
 
 cdef object product_by_numpy(object left, object right)
 
+cdef bint joins_integers(object left, object right, bint divides) except -1
+
+cdef inline bint means_numpys(object left, object right, bint divides) except -1:
+    """Is NumPy's dtype another one, in a function of arrays? PyTorch computes floats of integers in the default dtype."""
+    return tensors_have_methods and is_called_of_arrays() and joins_integers(left, right, divides)
+
+cdef object by_numpy(str name, object left, object right, bint divides)
+
 cdef inline bint multiplies_with(object value, str partner) except -1:
     """The same for `@`, which has no meaning for numbers."""
     return is_tensor(value) or (not is_number(value) and is_operand_without(value, partner))

@@ -6,6 +6,9 @@ from gradsmith.runtime.graph.size cimport is_size
 
 cdef tuple LISTS = (list, tuple)
 cdef tuple NUMBERS = (int, float, complex, np.generic)
+cdef tuple PYTHON_NUMBERS = (int, float, complex)
+cdef tuple FLOATS = (float, complex)
+cdef object FLOAT64 = np.dtype(np.float64)
 
 
 cdef bint is_operand_without(object value, str partner) except -1:
@@ -31,6 +34,26 @@ cdef object product_by_numpy(object left, object right):
     if not joins_dtypes(left, right) or is_number(left) or is_number(right):
         return NotImplemented
     return np.matmul(left, right) if is_operand(left) and is_operand(right) else NotImplemented
+
+
+cdef bint joins_integers(object left, object right, bint divides) except -1:
+    """Are integers or bools divided, or joined with floats of another dtype than NumPy's float64?"""
+    cdef object one = dtype_of(left), other = dtype_of(right)
+    if one is None or other is None:
+        number, dtype = (left, other) if one is None else (right, one)
+        return is_exact(dtype) and isinstance(number, FLOATS if not divides else PYTHON_NUMBERS)
+    if not is_exact(one) and not is_exact(other):
+        return False
+    return divides or (one is not other and one is not FLOAT64 and other is not FLOAT64) or is_number(left) or is_number(right)
+
+
+cdef bint is_exact(object dtype) except -1:
+    return dtype is not None and getattr(dtype, "kind", "") in "biu"
+
+
+cdef object by_numpy(str name, object left, object right, bint divides):
+    """NumPy asks the tensors, which compute the ufunc as NumPy does; NotImplemented of what has no dtype."""
+    return getattr(np, name)(left, right) if means_numpys(left, right, divides) else NotImplemented
 
 
 cdef bint is_number(object value) noexcept:

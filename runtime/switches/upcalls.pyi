@@ -32,6 +32,7 @@ geometry_slice: _Function
 grad: _Function
 index: _Function
 index_put_: _Function
+numpys_error: _Function
 one_slice: _Function
 permute: _Function
 put_numpy_methods: _Function

@@ -29,6 +29,7 @@ ON_FIRST_USE = {
     "grad": "gradsmith.autograd.gradients",
     "call_numpy": "gradsmith.numpy_protocols",
     "call_ufunc": "gradsmith.numpy_protocols",
+    "numpys_error": "gradsmith.numpy_protocols",
     "put_numpy_methods": "gradsmith.numpy_protocols.methods",
     "call_node": "gradsmith.autograd.graph",
     "function_type": "gradsmith.autograd.function",

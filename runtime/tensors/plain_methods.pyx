@@ -1,6 +1,7 @@
 """Methods of tensors that are short for others, ask plain questions, or make new tensors: none is an op of its own."""
 
 from cpython.object cimport PyTypeObject
+from cpython.ref cimport PyObject
 from cpython.type cimport PyType_IsSubtype
 
 cimport numpy as cnp
@@ -12,6 +13,7 @@ from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of
 from gradsmith.runtime.history.history cimport requires_grad_1
 from gradsmith.runtime.history.observers cimport watching
+from gradsmith.runtime.switches.array_functions cimport is_called_of_arrays, tensors_have_methods
 from gradsmith.runtime.tensors.variable cimport Variable
 
 cdef extern from "runtime/calls/call_errors.h":     # hints in errors
@@ -116,7 +118,9 @@ cdef bint diagonal_written(TensorBase self, object value, bint wrap) except -1:
 
 
 cdef extern from "runtime/tensors/numpy_names/array_ufunc.h":
-    int gs_add_array_ufunc(PyTypeObject *, object, object, object) except -1
+    int gs_add_array_ufunc(
+        PyTypeObject *, object, object, object, object, int (*)(PyObject *const *, Py_ssize_t) noexcept
+    ) except -1
     void gs_forget_ufuncs() noexcept
 
 cdef extern from "runtime/tensors/numpy_names/size_method.h":
@@ -132,6 +136,23 @@ cdef dict row_of_function = {}
 def other_ufunc(ufunc, method, *inputs, **kwargs):
     """A call with options, or the first of a ufunc."""
     return upcalls.call_ufunc(ufunc, method, inputs, kwargs)
+
+
+def numpys_error(error, operands):
+    """The error of an op in the kind that NumPy's ufunc has for it."""
+    return upcalls.numpys_error(error, operands)
+
+
+cdef int joins_integers(PyObject *const *operands, Py_ssize_t count) noexcept:
+    """Is there a tensor of integers or bools among them, in a function of arrays?"""
+    cdef Py_ssize_t n
+    if not tensors_have_methods or not is_called_of_arrays():
+        return 0
+    for n in range(count):
+        if PyType_IsSubtype(type(<object>operands[n]), <type>TensorBase):
+            if cnp.PyArray_TYPE(array_of(<TensorBase>operands[n])) <= cnp.NPY_ULONGLONG:
+                return 1
+    return 0
 
 
 cdef object ARRAY = np.ndarray
@@ -615,5 +636,7 @@ cdef class PlainMethods(Variable):
         return self.to(device)
 
 
-gs_add_array_ufunc(<PyTypeObject *>PlainMethods, op_of_ufunc, other_ufunc, is_foreign)
+gs_add_array_ufunc(
+    <PyTypeObject *>PlainMethods, op_of_ufunc, other_ufunc, is_foreign, numpys_error, joins_integers
+)
 gs_add_size(<PyTypeObject *>PlainMethods, TensorBase.size, ElementCount)
