@@ -152,9 +152,13 @@ def _slopes(x: Any, spacing: Any, axis: int, edge_order: int) -> Any:
     y = x.movedim(axis, -1)
     before, after = steps[:-1], steps[1:]
     inner = (
-        -after / (before * (before + after)) * y[..., :-2]
-        + (after - before) / (before * after) * y[..., 1:-1]
-        + before / (after * (before + after)) * y[..., 2:]
+        (y[..., 2:] - y[..., :-2]) / (2 * spacing)
+        if spacing.ndim == 0
+        else (
+            -after / (before * (before + after)) * y[..., :-2]
+            + (after - before) / (before * after) * y[..., 1:-1]
+            + before / (after * (before + after)) * y[..., 2:]
+        )
     )
     slopes = [_at_end(y, steps, edge_order, False), inner, _at_end(y, steps, edge_order, True)]
     return generated.cat(slopes, -1).movedim(-1, axis)

@@ -67,7 +67,12 @@ def _result_of(name: str) -> Any:
 
 def solve(a: Any, b: Any) -> Any:
     x, y = common([_square(a), _inexact(b)])
-    return ours.solve(x, y.unsqueeze(-1)).squeeze(-1) if y.ndim == 1 else ours.solve(x, y)
+    if y.ndim == 1:
+        return ours.solve(x, y.unsqueeze(-1)).squeeze(-1)
+    batch = np.broadcast_shapes(
+        tuple(x.shape[:-2]), tuple(y.shape[:-2])
+    )  # matrices always: ops may take a row of vectors
+    return ours.solve(x.expand((*batch, *x.shape[-2:])), y.expand((*batch, *y.shape[-2:])))
 
 
 def inv(a: Any) -> Any:

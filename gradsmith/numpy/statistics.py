@@ -119,6 +119,8 @@ def cov(
     x = _variables(m, y, rowvar, dtype)
     correction = (0 if bias else 1) if ddof is None else int(ddof)
     weights = [None if one is None else as_tensor(one) for one in (fweights, aweights)]
+    if weights[1] is not None:
+        weights[1] = floating(weights[1])
     found = generated.cov(x, correction=correction, fweights=weights[0], aweights=weights[1])
     return found.squeeze()
 

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+
+import gradsmith.numpy as gnp
+from gradsmith.numpy.arguments import tensors_in, unwrapped, without_data
+from gradsmith.numpy.table import PLAIN, place_of
+
+_KINDS = (np.exceptions.AxisError, np.linalg.LinAlgError, IndexError, ValueError, TypeError)
+_WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
+_PLAIN = frozenset(PLAIN.split())
 
 
 class Refused(TypeError):
@@ -11,18 +22,41 @@ class Refused(TypeError):
 
 
 def by_namespace(
-    function: Callable[..., Any] | None, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+    name: str, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
-    """What the function gives for a call that ended in an error of the op's.
+    """What the function of `gradsmith.numpy` gives for a call that ended in an error of the op's.
 
-    Ops raise what PyTorch raises. A program of NumPy's expects NumPy's kinds of errors, which are those of the
-    function; where the kind is the same, the op's own words stay.
+    Ops raise what PyTorch raises. A program of NumPy's expects NumPy's kinds of errors; where the kind is the same, the
+    op's own words stay.
     """
-    if function is None:
+    if name in _WRITERS:  # which may have written a part
         raise error
+    function = _of_namespace(name)
+    if function is not None:
+        try:
+            return function(*args, **kwargs)
+        except Exception as other:
+            if isinstance(error, Refused) or not isinstance(error, type(other)):
+                error = other
+    raise _in_numpys_kind(func, args, kwargs, error) from None
+
+
+def _of_namespace(name: str) -> Any:
+    module, _, own = name.rpartition(".")
+    if module not in ("", "linalg", "fft") or not (module or place_of(own) or own in _PLAIN):
+        return None
+    return getattr(getattr(gnp, module) if module else gnp, own, None)
+
+
+def _in_numpys_kind(func: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: Exception) -> Exception:
+    """The error in the kind that NumPy's function has for arrays of these values, if it has one."""
+    is_of_ops = type(error) is RuntimeError or isinstance(error, NotImplementedError)
+    if not is_of_ops or "out" in kwargs or without_data(tensors_in([args, kwargs])):
+        return error
     try:
-        return function(*args, **kwargs)
-    except Exception as other:
-        if isinstance(error, Refused) or not isinstance(error, type(other)):
-            raise other from None
-    raise error
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            func(*unwrapped(args), **unwrapped(kwargs))
+    except Exception as own:
+        return next((kind(str(error)) for kind in _KINDS if isinstance(own, kind)), error)
+    return error

@@ -114,7 +114,7 @@ class ComposedRow:
         try:
             return self.called(args, kwargs)
         except Exception as error:
-            return by_namespace(expect_function(_function_at(self.name)), args, kwargs, error)
+            return by_namespace(self.name, _function_at(self.name), args, kwargs, error)
 
     def called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the function of `composed` gives."""
@@ -171,7 +171,7 @@ class Row:
                 return self.direct(args, kwargs)
             return self.bound(args, kwargs)
         except Exception as error:
-            return by_namespace(expect_function(_function_at(self.name)), args, kwargs, error)
+            return by_namespace(self.name, _function_at(self.name), args, kwargs, error)
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of which NumPy's parameters say what is what."""

@@ -113,3 +113,78 @@ def test_gradients_of_unusual_forms():
     found = gs.grad(lambda x: np.sum(weights[0, 0] * np.prod(x, axis=(0, 1), where=MASK, initial=2.0)))(A)
     products = 2 * np.prod(A, axis=(0, 1), where=MASK)
     np.testing.assert_allclose(found, np.where(MASK, weights[0, 0] * products / A, 0))
+
+
+def test_bins_that_go_down():
+    x, bins = np.array([[0.3, 2.0, 5.0], [-1.0, 1.0, np.inf]]), [2.0, 1.0, 0.0]
+    for right in (False, True):
+        assert_as_numpy("digitize", x, np.array(bins), right)
+    with pytest.raises(ValueError, match="monotonically"):
+        np.digitize(gs.tensor(x), [0.0, 2.0, 1.0])
+
+
+def test_axes_of_more_than_one_element_are_not_squeezed():
+    assert_as_numpy("squeeze", A[:1], axis=0)
+    assert_as_numpy("squeeze", A[:1, :, :1])
+    for namespace in (np, gnp):
+        with pytest.raises(ValueError, match="size not equal to one"):
+            namespace.squeeze(gs.tensor(A), axis=1)
+
+
+@pytest.mark.parametrize("values", [A[0] > 0, A[0] + 1j * A[1], np.arange(12).reshape(3, 4)])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_places_of_extremes_of_all_dtypes(name, values):
+    assert_as_numpy(name, values)
+    assert_as_numpy(name, values, axis=-1)
+
+
+def test_more_of_dtypes():
+    assert_as_numpy("isin", A[0] > 0, [1])
+    assert_as_numpy("cov", A[0], aweights=[1, 2, 3, 4])
+    assert_as_numpy("average", A[0] + 1j * A[1], -1, np.array([1, 2, 3, 4]), keepdims=True)
+    assert_as_numpy("argsort", A[0] + 1j * A[1])
+
+
+def test_weights_without_a_sum():
+    for namespace in (np, gnp):
+        with pytest.raises(ZeroDivisionError):
+            namespace.average(gs.tensor(A), weights=np.zeros_like(A))
+
+
+def test_slopes_beside_what_is_not_finite():
+    x = np.array([np.nan, 1.0, np.inf, -2.0, 3.0, 5.0])
+    with np.errstate(invalid="ignore"):
+        assert_as_numpy("gradient", x)
+        assert_as_numpy("gradient", x, 0.5)
+
+
+def test_right_sides_with_more_dimensions_are_matrices():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(3, 3, 3)), rng.normal(size=(3, 3))
+    for namespace in (np, gnp):
+        found = namespace.linalg.solve(gs.tensor(a), gs.tensor(b))
+        np.testing.assert_allclose(found, np.linalg.solve(a, b))
+    found = gs.grad(lambda b: (gnp.linalg.solve(a, b) ** 2).sum())(b)
+    np.testing.assert_allclose(found, 2 * np.einsum("nij,nik->jk", np.linalg.inv(a), np.linalg.solve(a, b)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda np, x: np.linalg.det(x),
+        lambda np, x: np.linalg.solve(x[:, :3], x[0]),
+        lambda np, x: np.linalg.norm(x, "fro", axis=0),
+        lambda np, x: np.linalg.eigvalsh(x[:, :3], UPLO="Q"),
+        lambda np, x: np.einsum("ij,jk", x, x),
+        lambda np, x: np.concatenate([x, x[0]]),
+        lambda np, x: np.where(x > 0, x[:, :2], x),
+        lambda np, x: np.fft.fft(x, 0),
+        lambda np, x: np.matmul(x, x),
+        lambda np, x: np.dot(x, x),
+    ],
+)
+def test_errors_of_numpy_without_one_of_ours(call):
+    with pytest.raises(Exception) as own:
+        call(np, A[0])
+    with pytest.raises(own.type):
+        call(np, gs.tensor(A[0]))

@@ -8,13 +8,14 @@ import numpy as np
 
 import gradsmith as gs
 import gradsmith.numpy as gnp
+from gradsmith.numpy.arguments import without_data
 from gradsmith.numpy_protocols.composed.operands import as_tensor, has_tensors
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = [
-    "apply_along_axis", "apply_over_axes", "choose", "clip", "compress", "extract", "interp", "nonzero", "piecewise",
-    "places_of", "plain_index", "select", "take", "take_along_axis", "where",
+    "apply_along_axis", "apply_over_axes", "choose", "clip", "compress", "digitize", "extract", "interp", "nonzero",
+    "piecewise", "places_of", "plain_index", "select", "take", "take_along_axis", "where",
 ]  # fmt: skip
 
 
@@ -205,3 +206,13 @@ def places_of(tensor: Any, index: tuple[Any, ...]) -> tuple[Any, ...]:
     shape = tuple(tensor.shape)
     named = np.arange(tensor.numel()).reshape(shape)[plain_index(index)]
     return tuple(as_tensor(np.ascontiguousarray(part)) for part in np.unravel_index(named, shape))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """The op takes edges that go up; between edges that go down, places are counted from the other end."""
+    edges = as_tensor(bins)
+    if edges.ndim != 1 or edges.shape[0] < 2 or without_data([edges]) or bool((edges[1:] >= edges[:-1]).all()):
+        return gs.digitize(as_tensor(x), edges, right=right)
+    if not bool((edges[1:] <= edges[:-1]).all()):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    return edges.shape[0] - gs.digitize(as_tensor(x), edges.flip(0), right=right)

@@ -9,7 +9,6 @@ import numpy as np
 import gradsmith as gs
 import gradsmith.numpy as gnp
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, promoted
-from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.runtime.tensors.summed_axes import expect_same_sizes
 
 __all__ = [
@@ -24,12 +23,15 @@ def _pair(a: Any, b: Any) -> list[Any]:
 
 
 def matmul(x1: Any, x2: Any) -> Any:
-    if is_tensor(x1) and is_tensor(x2) and x1.dtype == x2.dtype:
-        return gs.matmul(x1, x2)
     first, second = _pair(x1, x2)
     if not (first.ndim and second.ndim):
         raise ValueError("np.matmul(): an operand has no dimensions; a number is multiplied by *")
-    return gs.matmul(first, second)
+    try:
+        return gs.matmul(first, second)
+    except RuntimeError as error:
+        if first.shape[-1] == second.shape[-2 if second.ndim > 1 else -1]:
+            raise
+        raise ValueError(str(error)) from None  # NumPy's kind
 
 
 def dot(a: Any, b: Any) -> Any:

@@ -13,9 +13,9 @@ from gradsmith.numpy_protocols.composed.operands import as_tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = [
-    "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "copy", "expand_dims", "flip", "meshgrid",
-    "ndim", "pad", "ravel", "real_if_close", "repeat", "reshape", "resize", "roll", "rollaxis", "shape", "size",
-    "sliding_window_view", "tile", "transpose", "tril", "trim_zeros", "triu",
+    "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "copy", "expand_dims", "flip",
+    "meshgrid", "ndim", "pad", "ravel", "real_if_close", "repeat", "reshape", "resize", "roll", "rollaxis", "shape",
+    "size", "sliding_window_view", "squeeze", "tile", "transpose", "tril", "trim_zeros", "triu",
 ]  # fmt: skip
 
 
@@ -103,6 +103,11 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     order = [dim for dim in range(places - 1) if dim != axis]
     order.insert(start - (axis < start), axis)
     return tensor.permute(tuple(order))
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """Without the axes, which have to be of one element; the op leaves others as they are."""
+    return gnp.squeeze(a) if axis is None else gnp.squeeze(a, axis)
 
 
 def expand_dims(a: Any, axis: Any) -> Any:

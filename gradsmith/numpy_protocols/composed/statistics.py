@@ -47,27 +47,7 @@ def std(a: Any, axis: Axis = None, dtype: Any = None, ddof: float = 0, keepdims:
 
 
 def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
-    tensor = as_inexact(as_tensor(a))
-    if weights is None:
-        found = gs.mean(tensor, axis, keepdims)
-        total = gs.full_like(found.detach(), tensor.numel() / max(found.numel(), 1))
-        return (found, total) if returned else found
-    weight = as_inexact(as_tensor(weights))
-    if tuple(weight.shape) != tuple(tensor.shape):
-        weight = _along(weight, tensor, axis)
-    total = weight.broadcast_to(tuple(tensor.shape)).sum(axis, keepdims)
-    found = (tensor * weight).sum(axis, keepdims) / total
-    return (found, total) if returned else found
-
-
-def _along(weight: Any, tensor: Any, axis: Axis) -> Any:
-    if axis is None:
-        raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    axes = np.lib.array_utils.normalize_axis_tuple(axis if isinstance(axis, tuple) else (axis,), tensor.ndim)
-    if tuple(weight.shape) != tuple(tensor.shape[dim] for dim in axes):
-        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    order = tuple(np.argsort(axes).tolist())
-    return weight.permute(order).reshape(tuple(size if dim in axes else 1 for dim, size in enumerate(tensor.shape)))
+    return gnp.average(a, axis, weights, returned, keepdims=keepdims)
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
@@ -92,6 +72,8 @@ def cov(
     weights = {
         name: as_tensor(value) for name, value in (("fweights", fweights), ("aweights", aweights)) if value is not None
     }
+    if "aweights" in weights:
+        weights["aweights"] = as_inexact(weights["aweights"])
     return gs.cov(variables, correction=less, **weights).squeeze()
 
 
