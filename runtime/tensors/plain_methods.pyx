@@ -55,6 +55,7 @@ cdef object storages = LazyModule("gradsmith.runtime.tensors.storage")
 cdef object typed = LazyModule("gradsmith.runtime.tensors.typed")
 cdef object exchange = LazyModule("gradsmith.runtime.tensors.factories.exchange")
 cdef object copies = LazyModule("gradsmith.runtime.tensors.numpy_names.copies")
+cdef object updates = LazyModule("gradsmith.runtime.tensors.numpy_names.updates")
 cdef object flat_elements = LazyModule("gradsmith.runtime.tensors.numpy_names.flat_elements")
 
 
@@ -243,6 +244,11 @@ cdef class PlainMethods(Variable):
     @flat.setter
     def flat(self, value):
         flat_elements.FlatElements(self)[...] = value
+
+    @property
+    def at(self):
+        """Changed copies, in JAX's words: ``x.at[i].set(v)``, ``.add(v)``, ``.multiply(v)``, ``.min(v)``, ``.max(v)``."""
+        return updates.Updates(self)
 
     def __divmod__(self, other):
         quotient = self // other
