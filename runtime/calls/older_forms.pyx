@@ -4,14 +4,15 @@ Note [Older forms]
 PyTorch still takes them, and so does much that was written for it. Each has more arguments by position than its op takes
 today, or gives one by position and by name, so no call that is right today can be one. They are looked for when a call has
 failed: by functions in second_names.pyx, by methods here, where each has a C function around its own. What is found is
-called again in today's form.
+called again in today's form. Calls in NumPy's words are found in the same way.
 """
 from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Fetch, PyErr_Restore
-from cpython.ref cimport Py_XDECREF, PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
 from numbers import Number
 
 from gradsmith.runtime.arrays.warning_place import warn_caller
+from gradsmith.runtime.switches.lazy_modules import LazyModule
 from gradsmith.runtime.calls.arguments cimport is_operand, is_tensor
 from gradsmith.runtime.graph.tensor cimport TensorBase
 from gradsmith.runtime.history.history cimport requires_grad_1
@@ -25,7 +26,8 @@ cdef extern from *:
 
     #define GS_EACH_METHOD(DO) \\
         DO(add) DO(add_) DO(sub) DO(sub_) DO(addcmul) DO(addcmul_) DO(addcdiv) DO(addcdiv_) DO(addmm) DO(addmm_) \\
-        DO(addmv) DO(addmv_) DO(addr) DO(addr_) DO(addbmm) DO(addbmm_) DO(baddbmm) DO(baddbmm_)
+        DO(addmv) DO(addmv_) DO(addr) DO(addr_) DO(addbmm) DO(addbmm_) DO(baddbmm) DO(baddbmm_) \\
+        DO(diagonal) DO(flatten) DO(prod) DO(sum) DO(take) DO(transpose)
     #define GS_CALL(name) \\
         static gs_fast_call gs_own_##name; \\
         static PyObject *gs_call_##name(PyObject *self, PyObject *const *args, Py_ssize_t given, PyObject *names) { \\
@@ -33,6 +35,24 @@ cdef extern from *:
             return result != NULL ? result : gs_older_call(#name, gs_own_##name, self, args, given, names); \\
         }
     #define GS_ROW(name) {#name, &gs_own_##name, gs_call_##name},
+
+    /* Methods of a tuple and a dict. */
+    typedef PyObject *(*gs_spread_call)(PyObject *, PyObject *, PyObject *);
+    static PyObject *(*gs_numpys_call)(const char *, PyObject *, PyObject *, PyObject *);
+
+    #define GS_EACH_SPREAD_METHOD(DO) DO(max) DO(min) DO(repeat) DO(reshape) DO(std) DO(var)
+    #define GS_SPREAD_CALL(name) \\
+        static gs_spread_call gs_own_##name; \\
+        static PyObject *gs_call_##name(PyObject *self, PyObject *args, PyObject *named) { \\
+            PyObject *result = gs_own_##name(self, args, named); \\
+            return result != NULL ? result : gs_numpys_call(#name, self, args, named); \\
+        }
+    #define GS_SPREAD_ROW(name) {#name, &gs_own_##name, gs_call_##name},
+
+    GS_EACH_SPREAD_METHOD(GS_SPREAD_CALL)
+    static struct {const char *name; gs_spread_call *own; gs_spread_call call;} gs_spread_methods[] = {
+        GS_EACH_SPREAD_METHOD(GS_SPREAD_ROW) {NULL, NULL, NULL}
+    };
 
     GS_EACH_METHOD(GS_CALL)
     static struct {const char *name; gs_fast_call *own; gs_fast_call call;} gs_methods[] = {
@@ -48,6 +68,14 @@ cdef extern from *:
         const char *, fast_call, PyObject *, PyObject *const *, Py_ssize_t, PyObject *
     ) except NULL
 
+    ctypedef PyObject *(*spread_call "gs_spread_call")(PyObject *, PyObject *, PyObject *)
+    ctypedef struct SpreadRow "gs_spread_methods[0]":
+        const char *name
+        spread_call *own
+        spread_call call
+    SpreadRow gs_spread_methods[]
+    PyObject *(*gs_numpys_call)(const char *, PyObject *, PyObject *, PyObject *) except NULL
+
 cdef extern from "Python.h":
     ctypedef PyObject *(*PyCFunction)(PyObject *, PyObject *) noexcept
     ctypedef struct PyMethodDef:
@@ -57,7 +85,10 @@ cdef extern from "Python.h":
         PyMethodDef *d_method
     const int METH_FASTCALL
     const int METH_KEYWORDS
+    const int METH_VARARGS
     PyObject **PySequence_Fast_ITEMS(object)
+
+cdef object numpys_forms = LazyModule("gradsmith.runtime.tensors.numpy_names.forms")
 
 # Op -> its older forms. Methods have theirs without the input.
 cdef dict FORMS = {
@@ -86,7 +117,7 @@ cdef class OlderForm:
 
 cdef int take_older_forms(type tensor) except -1:
     """Put a function around that of each method that has older forms."""
-    global gs_older_call
+    global gs_older_call, gs_numpys_call
     gs_older_call = method_that_failed
     cdef int i = 0
     cdef PyMethodDef *method
@@ -97,6 +128,16 @@ cdef int take_older_forms(type tensor) except -1:
             raise SystemError(f"Tensor.{member.__name__} is called in another way than older_forms.pyx expects")
         gs_methods[i].own[0] = <fast_call><void *>method.ml_meth
         method.ml_meth = <PyCFunction><void *>gs_methods[i].call
+        i += 1
+    gs_numpys_call = spread_method_that_failed
+    i = 0
+    while gs_spread_methods[i].name != NULL:
+        member = tensor.__dict__[gs_spread_methods[i].name.decode()]
+        method = (<PyMethodDescrObject *><PyObject *>member).d_method
+        if method.ml_flags != METH_VARARGS | METH_KEYWORDS:
+            raise SystemError(f"Tensor.{member.__name__} is called in another way than older_forms.pyx expects")
+        gs_spread_methods[i].own[0] = <spread_call><void *>method.ml_meth
+        method.ml_meth = <PyCFunction><void *>gs_spread_methods[i].call
         i += 1
     return 0
 
@@ -111,6 +152,11 @@ cdef PyObject *method_that_failed(
     if not PyErr_ExceptionMatches(TypeError):
         return NULL
     PyErr_Fetch(&error, &value, &traceback)
+    cdef tuple keywords = () if names == NULL else <tuple>names
+    if name.decode() not in FORMS and not name.endswith(b"_"):
+        values = tuple([<object>args[i] for i in range(given)])
+        named = {keywords[i]: <object>args[given + i] for i in range(len(keywords))}
+        return numpys_form(name.decode(), error, value, traceback, self, values, named)
     found = older_form(name.decode(), True, args, given, names)
     if found is None:
         PyErr_Restore(error, value, traceback)
@@ -119,6 +165,32 @@ cdef PyObject *method_that_failed(
     Py_XDECREF(value)
     Py_XDECREF(traceback)
     return call_of_today(found, own, self)
+
+
+cdef PyObject *spread_method_that_failed(const char *name, PyObject *self, PyObject *args, PyObject *named) except NULL:
+    cdef PyObject *error
+    cdef PyObject *value
+    cdef PyObject *traceback
+    if not PyErr_ExceptionMatches(TypeError):
+        return NULL
+    PyErr_Fetch(&error, &value, &traceback)
+    given = {} if named == NULL else <object>named
+    return numpys_form(name.decode(), error, value, traceback, self, <tuple><object>args, given)
+
+
+cdef PyObject *numpys_form(
+    str name, PyObject *error, PyObject *value, PyObject *traceback, PyObject *self, tuple values, dict named
+) except NULL:
+    """The result of a method in NumPy's words, or the error that it failed with; see numpy_names/forms.py."""
+    if not numpys_forms.means_numpys(name, <object>self, values, named):
+        PyErr_Restore(error, value, traceback)
+        return NULL
+    Py_XDECREF(error)
+    Py_XDECREF(value)
+    Py_XDECREF(traceback)
+    result = numpys_forms.computed(name, <object>self, values, named)
+    Py_INCREF(result)
+    return <PyObject *>result
 
 
 cdef OlderForm older_form(str name, bint is_method, PyObject *const *args, Py_ssize_t given, PyObject *names):
