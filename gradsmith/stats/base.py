@@ -10,6 +10,7 @@ import numpy as np
 from gradsmith.generated import exp, expm1, floor, log, log1p, sqrt, where
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.switches.array_functions import is_in_function_of_arrays
 from gradsmith.runtime.tensors.factories.creation import as_tensor, tensor
 from gradsmith.runtime.tensors.factories.random import Generator
 from gradsmith.runtime.tensors.queries import is_tensor
@@ -20,8 +21,8 @@ __all__ = ["Continuous", "Discrete", "Frozen", "Univariate", "as_generator", "te
 def tensors(op: str, *values: Any) -> list[Tensor]:
     """Tensors, arrays, lists and numbers as tensors of one floating dtype.
 
-    It is the widest one of tensors and arrays. Where none is floating, it is the default one if there is a tensor, else
-    float64 as in SciPy.
+    It is the widest one of tensors and arrays. Where none is floating, it is the default one if there is a tensor,
+    else, and in functions of arrays, float64 as in SciPy.
     """
     given = [value if is_tensor(value) or _is_number(value) else _array(op, value) for value in values]
     kinds = [value.dtype for value in given if hasattr(value, "dtype")]
@@ -29,7 +30,8 @@ def tensors(op: str, *values: Any) -> list[Tensor]:
         raise TypeError(f"{op}(): arguments have to be real")
     counted = [one.dtype for one, value in zip(given, values) if is_tensor(value) or hasattr(value, "dtype")]
     floating = [kind for kind in counted if kind.kind == "f"]
-    alone = get_default_dtype() if any(is_tensor(value) for value in values) else np.float64
+    counts_as_tensor = any(is_tensor(value) for value in values) and not is_in_function_of_arrays()
+    alone = get_default_dtype() if counts_as_tensor else np.float64
     dtype = np.result_type(*floating) if floating else alone
     device = next((value.device for value in values if is_tensor(value)), None)
     # tensors stay where they are: those on different devices are an error of the op that meets them
@@ -274,7 +276,8 @@ class Continuous(Univariate):
         is_below, is_above = y < low, y > high
         if not (isinstance(low, float) and isinstance(high, float) and math.isinf(low) and math.isinf(high)):
             y = where(is_below | is_above, _inside(low, high), y)
-            return where(is_below, below, where(is_above, above, function(y, *shapes)))
+            found = where(is_below, below, where(is_above, above, function(y, *shapes)))
+            return where(y == y, found, math.nan)
         found: Tensor = function(y, *shapes)
         return found
 
@@ -375,7 +378,7 @@ class Discrete(Univariate):
         low, high = self._support(*shapes)
         possible = (value >= low) & (value <= high) & (value == floor(value))
         found = self._logpmf(where(possible, value, low), *shapes)
-        return _nan_unless(self._is_valid(*shapes), where(possible, found, -math.inf))
+        return _nan_unless((value == value) & self._is_valid(*shapes), where(possible, found, -math.inf))
 
     def _standard(self, method: str, k: Any, args: Any, kwds: Any) -> tuple[Tensor, list[Tensor], Tensor]:
         value, *shapes, loc = tensors(f"{self.name}.{method}", k, *self._parameters(method, args, kwds))
@@ -392,7 +395,8 @@ class Discrete(Univariate):
         low, high = self._support(*shapes)
         is_below, is_above = value < low, value >= high
         found = function(floor(where(is_below | is_above, low, value)), *shapes)
-        return _nan_unless(self._is_valid(*shapes), where(is_below, below, where(is_above, above, found)))
+        valid = (value == value) & self._is_valid(*shapes)
+        return _nan_unless(valid, where(is_below, below, where(is_above, above, found)))
 
     def _support(self, *shapes: Tensor) -> tuple[Any, Any]:
         return 0.0, math.inf

@@ -290,6 +290,29 @@ def test_moments_at_the_limits_of_their_existence(name, moment):
         assert found == pytest.approx(float(expected), rel=1e-9, nan_ok=True), shapes
 
 
+@pytest.mark.filterwarnings("ignore")  # SciPy's
+@pytest.mark.parametrize("name", [*CONTINUOUS, *COUNTS])
+def test_values_that_are_not_finite_and_certain_probabilities(name):
+    own, scipys = pair(name)
+    shapes = {**CONTINUOUS, **COUNTS}[name]
+    density = "logpdf" if name in CONTINUOUS else "logpmf"
+    for function in (density, "cdf", "sf", "logcdf", "logsf") if name != "vonmises" else (density,):
+        x = np.array([np.nan, np.inf, -np.inf])
+        np.testing.assert_allclose(getattr(own, function)(x, *shapes), getattr(scipys, function)(x, *shapes))
+    if name in CONTINUOUS and name not in ("skewnorm", "vonmises"):  # they have no quantiles
+        q = np.array([0.0, 1.0, np.nan])
+        for function in ("ppf", "isf"):
+            np.testing.assert_allclose(getattr(own, function)(q, *shapes), getattr(scipys, function)(q, *shapes))
+
+
+def test_counts_in_functions_of_arrays_are_in_double_precision():
+    def program(x):
+        return x.sum() * gs.stats.poisson.logpmf(np.argmax(x), 2.3)
+
+    expected = stats.poisson.logpmf(1, 2.3)
+    np.testing.assert_allclose(gs.grad(program)(np.array([0.5, 2.0])), [expected, expected], rtol=1e-14)
+
+
 def test_dtypes():
     assert gs.stats.norm.pdf(1.0).dtype == gs.stats.norm.pdf([0, 1], 2).dtype == gs.float64
     assert gs.stats.norm.pdf([0.1, 0.2], gs.tensor(1)).dtype == gs.get_default_dtype()

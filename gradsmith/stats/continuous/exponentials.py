@@ -267,7 +267,9 @@ class cauchy_gen(Continuous):
         return self._cdf(-x)
 
     def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
-        return tan(math.pi * (q - 0.5))
+        is_end = (q == 0) | (q == 1)
+        found: Tensor = where(is_end, (q - 0.5) * math.inf, tan(math.pi * (where(is_end, 0.5, q) - 0.5)))
+        return found
 
     def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
         return -self._ppf(q)
@@ -308,10 +310,12 @@ class halfcauchy_gen(Continuous):
         return 2 * cauchy._cdf(-x)
 
     def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
-        return tan(q * (math.pi / 2))
+        found: Tensor = where(q == 1, math.inf, tan(where(q == 1, 0.5, q) * (math.pi / 2)))
+        return found
 
     def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
-        return 1 / tan(q * (math.pi / 2))
+        found: Tensor = where(q == 1, 0.0, 1 / tan(where(q == 1, 0.5, q) * (math.pi / 2)))
+        return found
 
     def _mean(self, *shapes: Tensor) -> float:
         return math.inf

@@ -244,10 +244,11 @@ class t_gen(Continuous):
         return self._cdf(-x, *shapes)
 
     def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
-        return stdtrit(shapes[0], q)
+        found: Tensor = where(q == 0, -math.inf, stdtrit(shapes[0], where(q == 0, 0.5, q)))
+        return found
 
     def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
-        return -stdtrit(shapes[0], q)
+        return -self._ppf(q, *shapes)
 
     def _mean(self, *shapes: Tensor) -> Tensor:
         return where(shapes[0] > 1, 0.0, math.inf + 0 * shapes[0])
@@ -285,7 +286,9 @@ class f_gen(_OfPositive):
 
     def _cdf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         n, m = shapes
-        return betainc(n / 2, m / 2, n * x / (n * x + m))
+        is_end = x == math.inf
+        y = where(is_end, 1.0, x)
+        return betainc(n / 2, m / 2, where(is_end, 1.0, n * y / (n * y + m)))
 
     def _sf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         n, m = shapes
