@@ -232,12 +232,16 @@ class Ufunc:
         options = {"out": out, "keepdims": keepdims, "initial": initial, "where": where}
         kinds = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
         if self.__name__ in kinds:
-            named = {"dtype": dtype, **options} if kinds[self.__name__] in ("sum", "prod") else options
-            return getattr(reductions, kinds[self.__name__])(array, axis, **named)
-        x = as_tensor(array, dtype)
+            if kinds[self.__name__] in ("sum", "prod"):
+                return getattr(reductions, kinds[self.__name__])(array, axis, dtype=dtype, **options)
+            given = array if dtype is None else as_tensor(array, dtype)
+            return getattr(reductions, kinds[self.__name__])(given, axis, **options)
+        x = self._of_results(array, dtype)
         if where is not True:
             raise ValueError(f"{self.__name__}.reduce: where is for add, multiply, maximum and minimum")
         axes = reduced_axes(axis, x.ndim)
+        if not axes and initial is not NO_VALUE and initial is not None:
+            x = self(x, as_tensor(initial, x.dtype))
         for one in sorted(axes, reverse=True):
             x = self._folded(x, one, initial)
             initial = NO_VALUE
@@ -246,20 +250,27 @@ class Ufunc:
                 x = x.unsqueeze(one)
         return delivered(x, out)
 
+    def _of_results(self, array: Any, dtype: Any) -> Any:
+        """The elements in the dtype of the results, which they are combined with."""
+        x = as_tensor(array, dtype)
+        if dtype is not None or not (exact(x) or self.__name__.startswith("logical")):
+            return x
+        return of_dtype(x, _loop(self.numpy, (x.dtype, x.dtype), None, "same_kind")[-1])
+
     def _folded(self, x: Any, axis: int, initial: Any) -> Any:
-        first = [] if initial is NO_VALUE else [as_tensor(initial, x.dtype).expand(x.select(axis, 0).shape)]
+        shape = [n for place, n in enumerate(x.shape) if place != axis]
+        first = [] if initial is NO_VALUE or initial is None else [as_tensor(initial, x.dtype).expand(shape)]
         parts = first + list(x.unbind(axis))
         if not parts:
             if self.identity is None:
                 raise ValueError(f"zero-size array to reduction operation {self.__name__} which has no identity")
-            shape = [n for place, n in enumerate(x.shape) if place != axis]
             return as_tensor(np.full(shape, self.identity), x.dtype)
         return functools.reduce(self, parts)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """All results of the reduction of ever more elements along an axis."""
         self._pairwise("accumulate")
-        x = as_tensor(array, dtype)
+        x = self._of_results(array, dtype)
         axis = axis_of(axis, x.ndim)
         if exact(x) and not without_data([x]):
             return delivered(wrapped(self.numpy.accumulate(array_of(x), axis, dtype)), out)
@@ -273,7 +284,7 @@ class Ufunc:
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """Reductions of the slices between indices along an axis."""
         self._pairwise("reduceat")
-        x = as_tensor(array, dtype)
+        x = self._of_results(array, dtype)
         axis = axis_of(axis, x.ndim)
         starts = [int(i) for i in array_of(as_tensor(indices))]
         parts = []

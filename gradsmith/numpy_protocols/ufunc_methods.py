@@ -19,6 +19,7 @@ REDUCTIONS = {
     "logaddexp": "logsumexp",
 }  # fmt: skip
 ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod", "logaddexp": "logcumsumexp"}
+_OF_BOOLS = ("logical_and", "logical_or", "logical_xor")
 _OF_SEVERAL_DIMS = ("sum", "amax", "amin", "all", "any", "logsumexp")
 
 
@@ -36,7 +37,7 @@ def _reduce(
     ufunc: np.ufunc, op: Any, array: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False,
     initial: Any = None, where: Any = True,
 ) -> Any:  # fmt: skip
-    tensor = _cast(array, dtype)
+    tensor = _cast(array, dtype, ufunc)
     if where is not True:
         tensor = _neutral_where(ufunc, tensor, where, initial)
     dims = _dims(axis, tensor.ndim)
@@ -47,8 +48,10 @@ def _reduce(
     return result if initial is None else op(result, initial)
 
 
-def _cast(array: Any, dtype: Any) -> Any:
+def _cast(array: Any, dtype: Any, ufunc: np.ufunc) -> Any:
     tensor = as_tensor(array)
+    if dtype is None and ufunc.__name__ in _OF_BOOLS:
+        dtype = bool
     return tensor if dtype is None else tensor.to(np.dtype(dtype))
 
 
@@ -87,7 +90,7 @@ def _folded(ufunc: np.ufunc, op: Any, tensor: Any, dim: int) -> Any:
 
 
 def _accumulate(ufunc: np.ufunc, op: Any, array: Any, axis: int = 0, dtype: Any = None) -> Any:
-    tensor = _cast(array, dtype)
+    tensor = _cast(array, dtype, ufunc)
     name = ACCUMULATIONS.get(ufunc.__name__)
     if name:
         return op_named(name)(tensor, axis)
@@ -100,7 +103,7 @@ def _accumulate(ufunc: np.ufunc, op: Any, array: Any, axis: int = 0, dtype: Any 
 
 
 def _reduceat(ufunc: np.ufunc, op: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-    tensor = _cast(array, dtype).movedim(axis, 0)
+    tensor = _cast(array, dtype, ufunc).movedim(axis, 0)
     starts = [int(place) for place in np.asarray(indices).ravel()]
     size = tensor.shape[0]
     for place in starts:

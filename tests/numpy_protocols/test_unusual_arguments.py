@@ -188,3 +188,26 @@ def test_errors_of_numpy_without_one_of_ours(call):
         call(np, A[0])
     with pytest.raises(own.type):
         call(np, gs.tensor(A[0]))
+
+
+@pytest.mark.parametrize("namespace", [np, gnp])
+@pytest.mark.parametrize("values", [A[0], A[0] > 0, (A[0] * 3).astype(int), (A[0] * 3).astype(np.uint8) % 4])
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+def test_methods_of_logical_ufuncs_give_bools(namespace, name, values):
+    own, ufunc = getattr(np, name), getattr(namespace, name)
+    for call in (
+        lambda f, x: f.reduce(x, axis=1), lambda f, x: f.reduce(x, axis=()), lambda f, x: f.accumulate(x, axis=1),
+        lambda f, x: f.reduceat(x, [0, 2], axis=1),
+    ):  # fmt: skip
+        found, expected = arrays_of(call(ufunc, gs.tensor(values))), call(own, values)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_reductions_in_the_dtype_of_the_results():
+    for values in (np.array([True, False]), np.array([1, 2, 3]), np.zeros(0, int)):
+        found = gnp.logaddexp.reduce(gnp.array(values), initial=2.0)
+        np.testing.assert_allclose(found, np.logaddexp.reduce(values, initial=2.0), rtol=1e-3)
+        assert found.dtype == np.logaddexp.reduce(values).dtype
+    assert gnp.maximum.reduce(gnp.array(A), axis=0, dtype=np.float32).dtype == np.float32
+    np.testing.assert_allclose(gnp.logaddexp.reduce(gnp.array(0.3), axis=(), initial=2.0), np.logaddexp(0.3, 2.0))
