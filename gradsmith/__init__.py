@@ -133,6 +133,10 @@ if TYPE_CHECKING:
     from gradsmith import utils as utils
     from gradsmith import xpu as xpu
     from gradsmith.amp.autocast_mode import autocast as autocast
+    from gradsmith.amp.autocast_mode import get_autocast_cpu_dtype as get_autocast_cpu_dtype
+    from gradsmith.amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
+    from gradsmith.amp.autocast_mode import get_autocast_gpu_dtype as get_autocast_gpu_dtype
+    from gradsmith.amp.autocast_mode import is_autocast_cpu_enabled as is_autocast_cpu_enabled
     from gradsmith.amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
     from gradsmith.amp.grad_scaler import GradScaler as GradScaler
     from gradsmith.backends.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
@@ -167,6 +171,13 @@ if TYPE_CHECKING:
     from gradsmith.compat.torch.symbols import SymBool as SymBool
     from gradsmith.compat.torch.symbols import SymFloat as SymFloat
     from gradsmith.compat.torch.symbols import SymInt as SymInt
+    from gradsmith.compat.torch.symbols import sym_float as sym_float
+    from gradsmith.compat.torch.symbols import sym_int as sym_int
+    from gradsmith.compat.torch.symbols import sym_ite as sym_ite
+    from gradsmith.compat.torch.symbols import sym_max as sym_max
+    from gradsmith.compat.torch.symbols import sym_min as sym_min
+    from gradsmith.compat.torch.symbols import sym_not as sym_not
+    from gradsmith.compat.torch.symbols import sym_sum as sym_sum
     from gradsmith.compiler import compile as compile
     from gradsmith.control_flow import cond as cond
     from gradsmith.control_flow import fori_loop as fori_loop
@@ -317,7 +328,10 @@ if TYPE_CHECKING:
 
 # What is beside the ops, by the module that is imported when one of it is first used.
 _ELSEWHERE = {
-    "gradsmith.amp.autocast_mode": ("autocast", "is_autocast_enabled"),
+    "gradsmith.amp.autocast_mode": (
+        "autocast", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+        "is_autocast_cpu_enabled", "is_autocast_enabled",
+    ),
     "gradsmith.amp.grad_scaler": ("GradScaler",),
     "gradsmith.backends.settings": (
         "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
@@ -325,7 +339,9 @@ _ELSEWHERE = {
         "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
         "set_flush_denormal", "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms",
     ),
-    "gradsmith.compat.torch.symbols": ("SymBool", "SymFloat", "SymInt"),
+    "gradsmith.compat.torch.symbols": (
+        "SymBool", "SymFloat", "SymInt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum",
+    ),
     "gradsmith.compiler": ("compile",),
     "gradsmith.control_flow": ("cond", "fori_loop", "scan", "while_loop"),
     "gradsmith.cuda": ("OutOfMemoryError",),
@@ -416,8 +432,13 @@ _MODULES = (
 
 # Modules that are found under PyTorch's names too, and stand among those for its libraries.
 _FOR_LIBRARIES = (
-    "_C", "__config__", "_dynamo", "_tensor", "_utils", "_vmap_internals", "_subclasses", "cpu", "functional", "fx",
-    "hub", "onnx", "ops", "overrides", "torch_version", "types",
+    "_C", "_VF", "__config__", "_dynamo", "_inductor", "_subclasses", "_tensor", "_utils", "_vmap_internals", "cpu",
+    "functional", "fx", "hub", "onnx", "ops", "overrides", "torch_version", "types",
+)  # fmt: skip
+
+# Functions of PyTorch for its libraries that stand in a module here.
+_FUNCTIONS_FOR_LIBRARIES = (
+    "_assert", "_assert_async", "_has_compatible_shallow_copy_type", "_segment_reduce", "_shape_as_tensor", "range",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.
@@ -496,7 +517,7 @@ def __getattr__(name: str) -> Any:
 def _function_for_libraries(name: str) -> Any:
     if name.startswith("_foreach_"):
         return importlib.import_module("gradsmith.compat.torch.foreach").function_named(name)
-    if name in ("_assert", "_assert_async", "_segment_reduce", "range") or name.startswith(("_check", "_convert_i")):
+    if name in _FUNCTIONS_FOR_LIBRARIES or name.startswith(("_check", "_convert_i")):
         return getattr(importlib.import_module("gradsmith.compat.torch.functions"), name, None)
     return None
 

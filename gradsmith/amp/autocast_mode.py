@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from gradsmith.runtime.arrays.dtypes import bfloat16, float16
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -55,6 +57,26 @@ class autocast:
 def is_autocast_enabled(device_type: str | None = None) -> bool:
     """Whether ops are cast to a lower precision: never."""
     return False
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """Whether ops are cast to a lower precision: never."""
+    return False
+
+
+def get_autocast_dtype(device_type: str) -> Any:
+    """The dtype that `autocast` casts to by default in PyTorch: bfloat16 on the CPU, float16 on other devices."""
+    return bfloat16 if device_type == "cpu" else float16
+
+
+def get_autocast_gpu_dtype() -> Any:
+    """`get_autocast_dtype` of "cuda"."""
+    return get_autocast_dtype("cuda")
+
+
+def get_autocast_cpu_dtype() -> Any:
+    """`get_autocast_dtype` of "cpu"."""
+    return get_autocast_dtype("cpu")
 
 
 def is_autocast_available(device_type: str) -> bool:

@@ -7,7 +7,7 @@ got, which runs as Python. Files of compiled programs cannot be written or read.
 import builtins
 import contextlib
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from gradsmith.jit import annotations as annotations  # no future import of that name takes its place
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate",
-    "annotations", "export", "freeze", "ignore",
-    "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script",
-    "script_if_tracing", "script_method", "strict_fusion", "trace", "trace_module", "unused",
+    "annotations", "enable_onednn_fusion", "export", "fork", "freeze", "fuser", "ignore", "is_scripting", "is_tracing",
+    "isinstance", "load", "onednn_fusion_enabled", "optimize_for_inference", "optimized_execution", "save", "script",
+    "script_if_tracing", "script_method", "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused",
+    "wait",
 ]  # fmt: skip
 
 _MODULE_OF = {
@@ -143,6 +144,59 @@ def is_tracing() -> bool:
 @contextlib.contextmanager
 def strict_fusion() -> Iterator[None]:
     """A block in which PyTorch's compiler has to fuse ops; nothing here."""
+    yield
+
+
+# ---- tasks
+
+
+def fork(func: Callable[..., T], *args: Any, **kwargs: Any) -> "Future[T]":
+    """A future of what the function returns. It is called at once, as PyTorch does outside of compiled programs.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.jit.wait(gs.jit.fork(lambda x: 2 * x, 3))
+    6
+    """
+    from gradsmith.futures import Future
+
+    future: Future[T] = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
+
+
+def wait(future: "Future[T]") -> T:
+    """What the function of a `fork` has returned."""
+    return future.wait()
+
+
+# ---- settings of a compiler: they may be set, and change nothing
+
+
+def set_fusion_strategy(strategy: Any) -> list[tuple[str, int]]:
+    """PyTorch's default, whatever is set."""
+    return [("STATIC", 2), ("DYNAMIC", 10)]
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Nothing."""
+
+
+def onednn_fusion_enabled() -> bool:
+    """Whether a compiler joins ops: no."""
+    return False
+
+
+@contextlib.contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """A block in which PyTorch's compiler optimizes, or does not; nothing here."""
+    yield
+
+
+@contextlib.contextmanager
+def fuser(name: str) -> Iterator[None]:
+    """A block in which PyTorch's compiler joins ops in one of its ways; nothing here."""
     yield
 
 

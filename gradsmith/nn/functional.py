@@ -211,11 +211,20 @@ _HANDWRITTEN = {
     "one_hot": "gradsmith.nn.tables",
 }
 
+# What programs take of PyTorch's functions for layers of their own.
+_PARTS_OF_ATTENTION = (
+    "_canonical_mask", "_get_softmax_dim", "_in_projection", "_in_projection_packed", "_none_or_dtype",
+)  # fmt: skip
+
 
 def __getattr__(name: str) -> Any:
     """Import what has a function when it is first used."""
     if name == "grad":  # a module, which PyTorch imports there
         return importlib.import_module("gradsmith.compat.torch.nn.grad")
+    if name in _PARTS_OF_ATTENTION:
+        return getattr(importlib.import_module("gradsmith.compat.torch.nn.attention_parts"), name)
+    if name == "_Reduction":
+        return importlib.import_module("gradsmith.compat.torch.nn._reduction")
     if name not in __all__:
         from gradsmith.names.missing import missing_attribute
 

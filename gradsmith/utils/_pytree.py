@@ -9,7 +9,7 @@ Trees are those of PyTorch: dataclasses that nobody has registered are leaves he
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from types import UnionType
@@ -128,6 +128,49 @@ def _get_node_type(tree: Any) -> Any:
     """The key of a node in `SUPPORTED_NODES`; of anything else, its class."""
     is_named = is_namedtuple_instance(tree) and not pytree.is_registered(type(tree))
     return namedtuple if is_named else type(tree)
+
+
+# ---- the ways of PyTorch's own nodes, for classes that register themselves
+
+
+def _list_flatten(d: list[Any]) -> tuple[list[Any], Any]:
+    return d, None
+
+
+def _list_unflatten(values: Iterable[Any], context: Any) -> list[Any]:
+    return list(values)
+
+
+def _tuple_flatten(d: tuple[Any, ...]) -> tuple[list[Any], Any]:
+    return list(d), None
+
+
+def _tuple_unflatten(values: Iterable[Any], context: Any) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], Any]:
+    return _NAMED_TUPLE.flatten_fn(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Any) -> Any:
+    return _NAMED_TUPLE.unflatten_fn(values, context)
+
+
+def _dict_flatten(d: Mapping[Any, Any]) -> tuple[list[Any], Any]:
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Iterable[Any]) -> dict[Any, Any]:
+    return dict(zip(context, values))
+
+
+def _ordereddict_flatten(d: Mapping[Any, Any]) -> tuple[list[Any], Any]:
+    return _dict_flatten(d)
+
+
+def _ordereddict_unflatten(values: Iterable[Any], context: Iterable[Any]) -> OrderedDict[Any, Any]:
+    return OrderedDict(zip(context, values))
 
 
 # ---- taking trees apart

@@ -195,6 +195,120 @@ def test_passes_over_a_loader():
     assert not isinstance(batches, dataloader._MultiProcessingDataLoaderIter)
 
 
+def test_tasks_and_settings_of_scripts():
+    future = gs.jit.fork(lambda x, y=1: x + y, gs.ones(2), y=2)
+    assert isinstance(future, gs.jit.Future) and gs.jit.wait(future).tolist() == [3, 3]
+    with pytest.raises(ZeroDivisionError):
+        gs.jit.fork(lambda: 1 // 0)
+    assert gs.jit.set_fusion_strategy([("DYNAMIC", 1)]) == [("STATIC", 2), ("DYNAMIC", 10)]
+    assert gs.jit.enable_onednn_fusion(True) is None and not gs.jit.onednn_fusion_enabled()
+    with gs.jit.optimized_execution(False), gs.jit.fuser("fuser1"):
+        pass
+    assert gs._C._jit_set_profiling_executor(False) is None and not gs._C._jit_can_fuse_on_gpu()
+    assert not gs._C._is_tracing() and gs._C._show_config() == gs.__config__.show()
+    assert gs._C._get_default_device() == "cpu" and gs._C.TensorBase is gs.Tensor
+    assert not isinstance(gs.ones(1), (gs._C.Value, gs._C.Node, gs._C.Graph))
+    with pytest.raises(AttributeError, match="_nothing"):
+        operator.attrgetter("_nothing")(gs._C)
+
+
+def test_options_of_compilers_may_be_set():
+    with gs.compat.as_torch():
+        import torch._inductor.config
+        from torch._dynamo import config
+    config.cache_size_limit = max(config.cache_size_limit, 64)
+    torch._inductor.config.coordinate_descent_tuning = True
+    torch._inductor.config.triton.unique_kernel_names = True
+    assert gs._dynamo.config.cache_size_limit == 64
+
+    @gs._inductor.config.patch("max_autotune", True)
+    def double(x):
+        with config.patch(verbose=True):
+            return 2 * x
+
+    assert double(3) == 6
+    assert gs._dynamo.graph_break() is gs._dynamo.mark_dynamic(gs.ones(2), 0, max=4) is gs._dynamo.mark_static(1)
+
+
+def test_functions_of_the_compiled_half():
+    assert gs._VF.lstm is gs.lstm and gs._VF.gru_cell is gs.gru_cell
+    with pytest.raises(AttributeError):
+        operator.attrgetter("no_such_function")(gs._VF)
+    assert gs._shape_as_tensor(gs.ones(2, 3)).tolist() == [2, 3]
+    assert gs._has_compatible_shallow_copy_type(gs.ones(1), gs.ones(2))
+    assert gs._utils._element_size(gs.float64) == 8 and gs._utils._element_size(gs.bfloat16) == 2
+
+
+def test_dtypes_of_autocast():
+    assert gs.get_autocast_dtype("cpu") == gs.get_autocast_cpu_dtype() == gs.bfloat16
+    assert gs.get_autocast_dtype("cuda") == gs.get_autocast_gpu_dtype() == gs.float16
+    assert not gs.is_autocast_cpu_enabled()
+
+
+def test_functions_of_sizes():
+    assert gs.sym_int(-2.5) == -2 and gs.sym_float(2) == 2.0 and isinstance(gs.sym_float(2), float)
+    assert (gs.sym_max(1, 2), gs.sym_min(1, 2.0), gs.sym_sum([1, 2, 3])) == (2, 1.0, 6)
+    assert isinstance(gs.sym_max(2, 1.0), float)
+    assert gs.sym_not(False) and gs.sym_ite(False, 1, 2) == 2
+
+
+def test_nodes_of_trees_by_their_own_functions():
+    tree = gs.utils._pytree
+    Pair = collections.namedtuple("Pair", "x y")
+    ordered = collections.OrderedDict(a=1, b=2)
+    for kind, node in (
+        ("list", [1, 2]), ("tuple", (1, 2)), ("namedtuple", Pair(1, 2)), ("dict", {"a": 1, "b": 2}),
+        ("ordereddict", ordered),
+    ):  # fmt: skip
+        children, context = getattr(tree, f"_{kind}_flatten")(node)
+        assert list(children) == [1, 2]
+        found = getattr(tree, f"_{kind}_unflatten")(iter(children), context)
+        assert found == node and type(found) is type(node)
+
+
+def test_initial_values_by_older_names():
+    x = gs.ones(3)
+    gs.nn.init._no_grad_uniform_(x, 2.0, 3.0)
+    assert bool(((x >= 2) & (x <= 3)).all())
+    assert gs.nn.init._no_grad_normal_(x, 5.0, 0.0).tolist() == [5, 5, 5]
+    assert bool((gs.nn.init._no_grad_trunc_normal_(x, 0.0, 1.0, -1.0, 1.0).abs() <= 1).all())
+    assert gs.nn.init._no_grad_fill_(x, 7.0).tolist() == [7, 7, 7] and not gs.nn.init._no_grad_zero_(x).any()
+
+
+def test_tuples_of_sizes_stand_beside_convolutions():
+    assert nn.modules.conv._pair(2) == (2, 2) and nn.modules.conv._triple((1, 2, 3)) == (1, 2, 3)
+    assert nn.parallel.scatter(gs.arange(2), ["cpu", "cpu"])[1].tolist() == [1]
+
+
+# ---- parts of attention
+
+
+def test_projections_of_attention():
+    F = nn.functional
+    x, y, z, weights, bias = gs.randn(2, 4), gs.randn(3, 4), gs.randn(3, 4), gs.randn(12, 4), gs.randn(12)
+    for inputs in ((x, x, x), (x, y, y), (x, y, z)):
+        wanted = [one @ w.T + b for one, w, b in zip(inputs, weights.split(4), bias.split(4))]
+        for one, other in zip(F._in_projection_packed(*inputs, weights, bias), wanted, strict=True):
+            assert gs.allclose(one, other, atol=1e-6)
+        for one, other in zip(F._in_projection(*inputs, *weights.split(4), *bias.split(4)), wanted, strict=True):
+            assert gs.allclose(one, other, atol=1e-6)
+    assert gs.allclose(F._in_projection_packed(x, y, y, weights)[2], y @ weights[8:].T, atol=1e-6)
+
+
+def test_masks_of_attention_as_numbers():
+    F, mask = nn.functional, gs.tensor([True, False])
+    assert F._canonical_mask(mask, "mask", None, "", gs.float64).tolist() == [-np.inf, 0]
+    assert F._canonical_mask(gs.ones(2), "mask", gs.float32, "other", gs.float64).dtype == gs.float32
+    assert F._canonical_mask(None, "mask", None, "", gs.float32) is F._none_or_dtype(None) is None
+    assert F._none_or_dtype(mask) == gs.bool and F._Reduction.get_enum("sum") == 2
+    with pytest.raises(AssertionError, match="mask"):
+        F._canonical_mask(gs.tensor([1]), "mask", None, "", gs.float32)
+    with pytest.warns(UserWarning, match="mismatched"):
+        F._canonical_mask(mask, "mask", gs.float32, "other", gs.float32)
+    with pytest.warns(UserWarning, match="Implicit dimension"):
+        assert [F._get_softmax_dim("softmax", ndim, 3) for ndim in range(5)] == [0, 0, 1, 0, 1]
+
+
 # ---- vectors of tensors, slices, devices
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.linalg import LinAlgError
+from gradsmith.names.missing import missing_attribute
 from gradsmith.nn.modules.module.conversion import place_and_dtype
+from gradsmith.runtime.arrays.device import get_default_device
 from gradsmith.runtime.batching.levels import open_levels
 from gradsmith.runtime.overrides.dispatch import (
     DisableTorchFunction,
@@ -20,7 +22,7 @@ from gradsmith.runtime.tensors.factories.random import Generator
 
 __all__ = ["DisableTorchFunction", "DisableTorchFunctionSubclass", "Generator", "_disabled_torch_function_impl"]
 
-_TensorBase = Tensor
+_TensorBase = TensorBase = Tensor
 _LinAlgError = LinAlgError
 
 
@@ -49,6 +51,50 @@ def _parse_to(
     device, dtype = place_and_dtype(*args, **named)
     flags = [value for value in args if isinstance(value, bool)]
     return device, dtype, flags[0] if flags else non_blocking, memory_format
+
+
+def _is_tracing() -> bool:
+    """Whether a function is being traced by ``torch.jit.trace``: never."""
+    return False
+
+
+def _get_default_device() -> str:
+    """Where new tensors are."""
+    return str(get_default_device())
+
+
+def _show_config() -> str:
+    """What the package is built of; `__config__.show`."""
+    from gradsmith.compat.torch.__config__ import show
+
+    return show()
+
+
+# ---- what compiled programs are made of, of which there are none
+
+
+class Graph:
+    """For annotations and `isinstance` only."""
+
+
+class Node:
+    """For annotations and `isinstance` only."""
+
+
+class Value:
+    """For annotations and `isinstance` only."""
+
+
+def _setting(*values: Any) -> None:
+    """An option of PyTorch's compilers, which may be set and means nothing here."""
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith(("_jit_set_", "_jit_override_", "_jit_pass_")):
+        return _setting
+    if name.startswith("_jit_can_fuse_"):
+        return _is_tracing
+    raise missing_attribute(__name__, name)
 
 
 _nn = SimpleNamespace(_parse_to=_parse_to)

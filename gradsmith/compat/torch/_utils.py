@@ -1,9 +1,10 @@
-"""Tensors as one vector, and back."""
+"""Tensors as one vector, and back, and bytes."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from gradsmith.generated.joining import cat
 from gradsmith.generated.tensor import Tensor
@@ -35,3 +36,8 @@ def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[T
 
 def _bytes(tensor: Tensor) -> int:
     return tensor.numel() * tensor.element_size()
+
+
+def _element_size(dtype: Any) -> int:
+    """The bytes of an element."""
+    return int(dtype.itemsize)

@@ -11,13 +11,14 @@ from gradsmith.generated import repeat_interleave, searchsorted, stack
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import get_default_dtype, int32, int64
 from gradsmith.runtime.arrays.warning_place import warn_caller
-from gradsmith.runtime.tensors.factories.creation import arange
+from gradsmith.runtime.tensors.factories.creation import arange, as_tensor
 from gradsmith.segments import segment_reduce as _segment_reduce
 
 __all__ = [
     "_assert", "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
     "_check_tensor_all", "_check_type", "_check_value", "_check_with", "_convert_indices_from_coo_to_csr",
-    "_convert_indices_from_csr_to_coo", "_segment_reduce", "range",
+    "_convert_indices_from_csr_to_coo", "_has_compatible_shallow_copy_type", "_segment_reduce", "_shape_as_tensor",
+    "range",
 ]  # fmt: skip
 
 
@@ -106,3 +107,13 @@ def _assert_async(input: Tensor, assert_msg: str | None = None) -> None:
     """Raise RuntimeError unless a tensor of one element is true; at once, as nothing here runs later."""
     if not input:
         raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
+def _has_compatible_shallow_copy_type(input: Tensor, from_: Tensor) -> bool:
+    """Whether `Tensor.data` of one can be set to the other: all tensors are of one kind."""
+    return True
+
+
+def _shape_as_tensor(input: Tensor) -> Tensor:
+    """The sizes of a tensor as a tensor of int64."""
+    return as_tensor(list(input.shape), dtype=int64)

@@ -19,6 +19,8 @@ def __getattr__(name: str) -> Any:
     """What is for several processes is imported by programs that have them."""
     if name == "DistributedDataParallel":
         return importlib.import_module("gradsmith.distributed.ddp").DistributedDataParallel
+    if name in ("gather", "scatter"):
+        return getattr(importlib.import_module(f"{__name__}.scatter_gather"), name)
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
     raise missing_attribute(__name__, name)
