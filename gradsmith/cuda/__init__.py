@@ -9,6 +9,7 @@ device(type='cpu')
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -18,13 +19,14 @@ from gradsmith.runtime.arrays.device import as_device as _as_device
 from gradsmith.runtime.tensors.typed import DTYPES as _TYPED
 
 __all__ = [
-    "Event", "OutOfMemoryError", "Stream", "amp", "current_device", "current_stream", "default_stream",
-    "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "get_rng_state_all", "init", "ipc_collect", "is_available", "is_bf16_supported",
-    "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all",
-    "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
-    "memory_summary", "nvtx", "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats",
-    "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize",
+    "Event", "OutOfMemoryError", "Stream", "StreamContext", "amp", "current_device", "current_stream",
+    "default_stream", "device", "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability",
+    "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed",
+    "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
+    "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
+    "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "memory_summary", "nvtx",
+    "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats", "seed", "seed_all",
+    "set_device", "set_rng_state", "set_rng_state_all", "stream", "synchronize",
 ]  # fmt: skip
 
 
@@ -146,17 +148,54 @@ def set_rng_state_all(new_states: Iterable[Any]) -> None:
         init()
 
 
-class device_of:
-    """In a ``with`` block, the device of a tensor: nothing changes, since tensors are on the CPU."""
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Nothing: `gradsmith.set_rng_state` is for the CPU."""
 
-    def __init__(self, obj: Any) -> None:
-        self.idx = -1
+
+def set_device(device: Any) -> None:
+    """Nothing for a negative number, which means no device; RuntimeError for others."""
+    if not _is_none(device):
+        init()
+
+
+class _Block:
+    """A ``with`` block in which nothing changes."""
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, *exc_info: object) -> None:
         return None
+
+
+class device(_Block):
+    """In a ``with`` block, another device: a negative number, which means no device. RuntimeError for others."""
+
+    def __init__(self, device: Any) -> None:
+        if not _is_none(device):
+            init()
+        self.idx = -1
+
+
+class device_of(_Block):
+    """In a ``with`` block, the device of a tensor: nothing changes, since tensors are on the CPU."""
+
+    def __init__(self, obj: Any) -> None:
+        self.idx = -1
+
+
+class StreamContext(_Block):
+    """In a ``with`` block, another queue, which is None: there is no other."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+
+
+stream = StreamContext
+
+
+def _is_none(device: Any) -> bool:
+    return isinstance(device, int) and device < 0
 
 
 # ---- what needs a device
@@ -178,10 +217,18 @@ def get_device_name(device: Any = None) -> NoReturn:
     init()
 
 
-get_device_properties = get_device_capability = set_device = current_stream = default_stream = get_device_name
+get_device_properties = get_device_capability = current_stream = default_stream = mem_get_info = get_device_name
+get_rng_state = get_device_name
+
+
+def initial_seed() -> NoReturn:
+    """RuntimeError: there is no CUDA device."""
+    init()
 
 
 def __getattr__(name: str) -> Any:
+    if name == "random":
+        return importlib.import_module(f"{__name__}.random")
     if name in _TYPED:
         return type(name, (), {"__new__": _no_such_tensor, "__module__": __name__})
     raise missing_attribute(__name__, name)

@@ -186,6 +186,21 @@ def test_streams_of_cuda():
         pass
 
 
+def test_blocks_without_a_device_and_generators_of_cuda():
+    with gs.cuda.stream(None), gs.cuda.device(-1), gs.cuda.device_of(gs.ones(1)):
+        pass
+    with gs.compat.as_torch():
+        from torch.cuda import random
+    assert random.manual_seed(1) is random.set_rng_state(gs.get_rng_state()) is gs.cuda.set_device(-1) is None
+    assert random.get_rng_state_all() == []
+    for call in (random.get_rng_state, random.initial_seed, gs.cuda.mem_get_info):
+        with pytest.raises(RuntimeError, match="CPU only"):
+            call()
+    for call in (gs.cuda.device, gs.cuda.set_device):
+        with pytest.raises(RuntimeError, match="CPU only"):
+            call(0)
+
+
 def test_passes_over_a_loader():
     from gradsmith.utils.data import dataloader
 
