@@ -9,9 +9,14 @@ This package is imported when the first such call is made.
 """
 
 from gradsmith.numpy.arguments import numpys_error
-from gradsmith.numpy_protocols.dispatch import call_numpy, call_ufunc
+from gradsmith.numpy_protocols.dispatch import call_numpy, call_numpy_by_solver, call_ufunc
 from gradsmith.runtime.switches import upcalls
 
-__all__ = ["call_numpy", "call_ufunc"]
+__all__ = ["call_numpy", "call_numpy_by_solver", "call_ufunc"]
 
-upcalls.fill(call_numpy=call_numpy, call_ufunc=call_ufunc, numpys_error=numpys_error)
+upcalls.fill(
+    call_numpy=call_numpy,
+    call_numpy_by_solver=call_numpy_by_solver,
+    call_ufunc=call_ufunc,
+    numpys_error=numpys_error,
+)

@@ -72,6 +72,14 @@ def call_numpy(func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, A
     raise _no_op(_name_of(func), rows.names())
 
 
+def call_numpy_by_solver(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The same where a solver of SciPy calls, whose compiled parts want arrays: NumPy's own result for constants.
+
+    That is what it gets of tensors of PyTorch, such as the gradient that an objective function returns.
+    """
+    return computed_by_numpy(func, args, kwargs) if are_values(args, kwargs) else NotImplemented
+
+
 def _name_of(func: Any) -> str:
     module = getattr(func, "__module__", None) or "numpy"
     return f"{module}.{func.__name__}".removeprefix("numpy.")

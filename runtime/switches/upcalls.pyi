@@ -16,6 +16,7 @@ basic_index_backward: _Function
 bucketize: _Function
 call_node: _Function
 call_numpy: _Function
+call_numpy_by_solver: _Function
 call_ufunc: _Function
 cat: _Function
 clone: _Function

@@ -28,6 +28,7 @@ ON_FIRST_USE = {
     "backward": "gradsmith.autograd.gradients",
     "grad": "gradsmith.autograd.gradients",
     "call_numpy": "gradsmith.numpy_protocols",
+    "call_numpy_by_solver": "gradsmith.numpy_protocols",
     "call_ufunc": "gradsmith.numpy_protocols",
     "numpys_error": "gradsmith.numpy_protocols",
     "put_numpy_methods": "gradsmith.numpy_protocols.methods",

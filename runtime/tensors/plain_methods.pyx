@@ -1,5 +1,6 @@
 """Methods of tensors that are short for others, ask plain questions, or make new tensors: none is an op of its own."""
 
+from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyTypeObject
 from cpython.ref cimport PyObject
 from cpython.type cimport PyType_IsSubtype
@@ -15,6 +16,11 @@ from gradsmith.runtime.history.history cimport requires_grad_1
 from gradsmith.runtime.history.observers cimport watching
 from gradsmith.runtime.switches.array_functions cimport is_called_of_arrays, tensors_have_methods
 from gradsmith.runtime.tensors.variable cimport Variable
+
+cdef extern from "Python.h":
+    PyObject *PyEval_GetGlobals()
+    int PyUnicode_Tailmatch(object text, object part, Py_ssize_t start, Py_ssize_t end, int direction) except -1
+    Py_ssize_t PY_SSIZE_T_MAX
 
 cdef extern from "runtime/calls/call_errors.h":     # hints in errors
     pass
@@ -189,6 +195,17 @@ cdef bint are_known(tuple types) except -1:
     return True
 
 
+cdef bint is_called_by_solver() except -1:
+    """Is it a function of SciPy's solvers that calls NumPy?"""
+    cdef PyObject *names = PyEval_GetGlobals()    # of the function in Python that runs
+    if names == NULL:
+        return False
+    cdef PyObject *name = PyDict_GetItem(<object>names, "__name__")
+    if name == NULL or type(<object>name) is not str or not PyUnicode_Tailmatch(<object>name, "scipy.", 0, PY_SSIZE_T_MAX, -1):
+        return False
+    return (<str>name).startswith(("scipy.optimize.", "scipy.integrate."))
+
+
 cdef class PlainMethods(Variable):
     """The methods of a tensor that need neither the table nor the engine."""
 
@@ -197,6 +214,10 @@ cdef class PlainMethods(Variable):
     # `__array_ufunc__` is in array_ufunc.h, and put into the class below.
 
     def __array_function__(self, func, types, args, kwargs):
+        if is_called_by_solver():
+            computed = upcalls.call_numpy_by_solver(func, args, kwargs)
+            if computed is not NotImplemented:
+                return computed
         row = row_of_function.get(func)
         if row is not None and type(types) is tuple and are_known(<tuple>types):
             return row(args, kwargs)

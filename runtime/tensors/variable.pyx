@@ -79,8 +79,10 @@ cdef class Variable(TensorBase):
         """Instance of `cls`, a subclass of Tensor, that shares memory and version with `data` and not its history."""
         if not isinstance(data, TensorBase):
             raise TypeError(f"_make_subclass(): argument 'data' must be Tensor, not {type(data).__name__}")
-        result = as_instance(cls, data.detach(), "_make_subclass")
-        return result.requires_grad_() if require_grad else result
+        detached = data.detach()
+        if require_grad:
+            detached.requires_grad_()    # before the class has a say in what its methods do
+        return as_instance(cls, detached, "_make_subclass")
 
     def as_subclass(self, cls):
         """View of the whole tensor, as an instance of `cls`, a subclass of Tensor.

@@ -510,3 +510,14 @@ def test_signatures_and_identities_stay():
     assert list(inspect.signature(F.cross_entropy).parameters)[:3] == ["input", "target", "weight"]
     assert pickle.loads(pickle.dumps(gs.einsum)) is gs.einsum and pickle.loads(pickle.dumps(gs.where)) is gs.where
     assert F.dropout.__name__ == "dropout" and F.dropout.__doc__
+
+
+def test_a_parameter_of_a_class_that_takes_no_functions():
+    class Closed(gs.nn.Parameter):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            raise TypeError(f"{func} of {cls}")
+
+    made = gs.Tensor._make_subclass(Closed, gs.ones(2), True)
+    with gs._C.DisableTorchFunctionSubclass():
+        assert type(made) is Closed and made.requires_grad and made.is_leaf
