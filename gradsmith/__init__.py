@@ -161,12 +161,15 @@ if TYPE_CHECKING:
     from gradsmith.compat.torch.layers import convolution as convolution
     from gradsmith.compat.torch.layers import dropout as dropout
     from gradsmith.compat.torch.layers import dropout_ as dropout_
+    from gradsmith.compat.torch.layers import embedding_bag as embedding_bag
     from gradsmith.compat.torch.layers import feature_alpha_dropout as feature_alpha_dropout
     from gradsmith.compat.torch.layers import feature_alpha_dropout_ as feature_alpha_dropout_
     from gradsmith.compat.torch.layers import feature_dropout as feature_dropout
     from gradsmith.compat.torch.layers import feature_dropout_ as feature_dropout_
+    from gradsmith.compat.torch.layers import frobenius_norm as frobenius_norm
     from gradsmith.compat.torch.layers import get_device as get_device
     from gradsmith.compat.torch.layers import instance_norm as instance_norm
+    from gradsmith.compat.torch.layers import nuclear_norm as nuclear_norm
     from gradsmith.compat.torch.layers import rms_norm as rms_norm
     from gradsmith.compat.torch.symbols import SymBool as SymBool
     from gradsmith.compat.torch.symbols import SymFloat as SymFloat
@@ -306,6 +309,7 @@ if TYPE_CHECKING:
     from gradsmith.runtime.tensors.queries import resolve_neg as resolve_neg
     from gradsmith.runtime.tensors.storage import TypedStorage as TypedStorage
     from gradsmith.runtime.tensors.storage import UntypedStorage as UntypedStorage
+    from gradsmith.runtime.tensors.storage import is_storage as is_storage
     from gradsmith.runtime.tensors.typed import BoolTensor as BoolTensor
     from gradsmith.runtime.tensors.typed import ByteTensor as ByteTensor
     from gradsmith.runtime.tensors.typed import CharTensor as CharTensor
@@ -364,8 +368,8 @@ _ELSEWHERE = {
     ),
     "gradsmith.compat.torch.layers": (
         "affine_grid_generator", "alpha_dropout", "alpha_dropout_", "batch_norm", "convolution", "dropout", "dropout_",
-        "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "get_device",
-        "instance_norm", "rms_norm",
+        "embedding_bag", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
+        "frobenius_norm", "get_device", "instance_norm", "nuclear_norm", "rms_norm",
     ),
     "gradsmith.low_rank": ("pca_lowrank", "svd_lowrank"),
     "gradsmith.nn.chances": ("rrelu", "rrelu_"),
@@ -403,7 +407,7 @@ _ELSEWHERE = {
         "allclose", "equal", "is_conj", "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed",
         "is_tensor", "numel", "resolve_conj", "resolve_neg",
     ),
-    "gradsmith.runtime.tensors.storage": ("TypedStorage", "UntypedStorage"),
+    "gradsmith.runtime.tensors.storage": ("TypedStorage", "UntypedStorage", "is_storage"),
     "gradsmith.runtime.tensors.typed": (
         "BoolTensor", "ByteTensor", "CharTensor", "ComplexDoubleTensor", "ComplexFloatTensor", "DoubleTensor",
         "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "UInt16Tensor", "UInt32Tensor",

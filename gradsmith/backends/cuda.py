@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import warnings
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -14,12 +15,50 @@ __all__ = [
     "can_use_cudnn_attention", "can_use_efficient_attention", "can_use_flash_attention", "cudnn_sdp_enabled",
     "enable_cudnn_sdp", "enable_flash_sdp", "enable_math_sdp", "enable_mem_efficient_sdp", "flash_sdp_enabled",
     "is_built", "is_flash_attention_available", "math_sdp_enabled", "matmul", "mem_efficient_sdp_enabled",
-    "sdp_kernel",
+    "preferred_blas_library", "preferred_linalg_library", "sdp_kernel",
 ]  # fmt: skip
 
 matmul = SimpleNamespace(
     allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True
 )
+
+
+class _LinalgBackend(enum.Enum):
+    Default = "default"
+    Cusolver = "cusolver"
+    Magma = "magma"
+
+
+class _BlasBackend(enum.Enum):
+    Default = "default"
+    Cublas = "cublas"
+    Cublaslt = "cublaslt"
+    Ck = "ck"
+
+
+_preferred: dict[type[enum.Enum], enum.Enum] = {}
+
+
+def preferred_linalg_library(backend: str | None = None) -> enum.Enum:
+    """The library that programs have named for linear algebra on CUDA, which is not used."""
+    return _preferred_of(_LinalgBackend, backend)
+
+
+def preferred_blas_library(backend: str | None = None) -> enum.Enum:
+    """The library that programs have named for products on CUDA, which is not used."""
+    return _preferred_of(_BlasBackend, backend)
+
+
+def _preferred_of(kind: Any, backend: Any) -> enum.Enum:
+    if isinstance(backend, str):
+        known = [one.value for one in kind]
+        if backend not in known:
+            raise RuntimeError(f"Unknown input value {backend!r}. Choose from: {', '.join(known)}.")
+        _preferred[kind] = kind(backend)
+    elif backend is not None:
+        _preferred[kind] = kind(backend)
+    found: enum.Enum = _preferred.get(kind, kind.Default)
+    return found
 
 
 def is_built() -> bool:

@@ -55,7 +55,7 @@ MISSING = {
             "IntStorage LongStorage QInt32Storage QInt8Storage QUInt2x4Storage QUInt4x2Storage "
             "QUInt8Storage ShortStorage Storage Stream Tensor.const_data_ptr Tensor.ipu Tensor.mtia "
             "Tensor.record_stream Tensor.storage_type Tensor.to_mkldnn get_device_module has_lapack "
-            "has_mkl has_openmp has_spectral is_storage is_vulkan_available monitor mtia"
+            "has_mkl has_openmp has_spectral is_vulkan_available monitor mtia"
         ),
         "NumPy has no such dtype: `gs.float32` is the type of parameters, `gs.float16` takes half the"
         " memory": (
@@ -106,9 +106,6 @@ MISSING = {
             "set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled "
             "set_autocast_xla_dtype set_autocast_xla_enabled"
         ),
-        "`gs.nn.functional` has it, with its arguments by name": (
-            "embedding_bag"
-        ),
         "An internal function of PyTorch's layers": (
             "batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt "
             "batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats "
@@ -117,12 +114,12 @@ MISSING = {
             "cudnn_grid_sampler cudnn_is_acceptable embedding_renorm_ fbgemm_linear_fp16_weight "
             "fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight "
             "fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight "
-            "fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix frobenius_norm is_distributed "
+            "fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix is_distributed "
             "legacy_contiguous_format miopen_batch_norm miopen_convolution "
             "miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose "
             "miopen_ctc_loss miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d "
             "mkldnn_convolution mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d "
-            "mkldnn_rnn_layer native_dropout native_norm norm_except_dim nuclear_norm"
+            "mkldnn_rnn_layer native_dropout native_norm norm_except_dim"
         ),
         "Machinery of PyTorch's own compiler, scripts and symbolic shapes": (
             "Tensor.dim_order Tensor.hash_tensor Tensor.module_load Tensor.slice_inverse "

@@ -675,18 +675,21 @@ def add_dtype_attributes(dict attributes not None):
     PyType_Modified(kind)
 
 
+# Type number -> dtype, of those that numbers may have.
+cdef dict DEFAULTS = {numpy.dtype(name).num: numpy.dtype(name) for name in ("float16", "float32", "float64")}
+
+
 def set_default_dtype(dtype):
-    """Make `dtype` (float32 or float64) the dtype of numbers, and of float functions of integers."""
+    """Make `dtype` (float32, float64 or float16) the dtype of numbers, and of float functions of integers."""
     global gs_default_float
-    cdef int type_num = numpy.dtype(dtype).num
-    if dtype is None or (type_num != numpy.dtype("float32").num and type_num != numpy.dtype("float64").num):
-        raise TypeError(f"set_default_dtype(): only float32 and float64 can be the default dtype, got {dtype}")
-    gs_default_float = type_num
+    if dtype is None or numpy.dtype(dtype).kind != "f" or numpy.dtype(dtype).itemsize > 8:
+        raise TypeError(f"set_default_dtype(): only float32, float64 and float16 can be the default dtype, got {dtype}")
+    gs_default_float = numpy.dtype(dtype).num
 
 
 def get_default_dtype():
     """The NumPy dtype set by `set_default_dtype`; float32 at first."""
-    return numpy.dtype("float32" if gs_default_float == numpy.dtype("float32").num else "float64")
+    return DEFAULTS[gs_default_float]
 
 
 # ---- reductions

@@ -223,12 +223,13 @@ def set_default_dtype(dtype: Any) -> None:
     Parameters
     ----------
     dtype : numpy.dtype, str or type
-        float32 or float64.
+        float32, float64 or float16.
     """
     dtype = as_dtype(dtype, "set_default_dtype")
-    if dtype not in (float32, float64):
+    if dtype.kind != "f":
         raise TypeError(
-            f"only floating-point types are supported as the default type: float32 or float64, got {dtype.name}"
+            "only floating-point types are supported as the default type: float32, float64 or float16, got "
+            f"{dtype.name}"
         )
     kernels.set_default_dtype(dtype)
 
@@ -260,6 +261,8 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
     The higher category (bool, integer, floating, complex) wins, whatever the widths:
     int64 with float32 is float32, where NumPy would give float64.
     """
+    if bfloat16 in (type1, type2):
+        return _promoted_with_bfloat16(type2 if type1 is bfloat16 else type1)
     first, second = as_dtype(type1, "promote_types"), as_dtype(type2, "promote_types")
     low, high = sorted((first, second), key=category)
     if category(low) == category(high) or (high.kind == "c" and low.kind == "f"):
@@ -268,6 +271,16 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
             raise RuntimeError(f"promotion of {first.name} and {second.name} is not supported: no integer holds both")
         return _KNOWN[result]
     return high
+
+
+def _promoted_with_bfloat16(other: Any) -> np.dtype[Any]:
+    """What PyTorch makes of bfloat16 and another dtype, for programs that ask; no tensor has it here."""
+    if other is bfloat16:
+        return bfloat16  # type: ignore[return-value]
+    dtype = as_dtype(other, "promote_types")
+    if category(dtype) < category(float32):
+        return bfloat16  # type: ignore[return-value]
+    return float32 if dtype == float16 else dtype
 
 
 def category(dtype: np.dtype[Any]) -> int:
@@ -280,7 +293,7 @@ def can_cast(from_: Any, to: Any) -> bool:
 
     Widths do not matter, categories do: float64 goes into float32, float32 not into int64.
     """
-    source, target = as_dtype(from_, "can_cast"), as_dtype(to, "can_cast")
+    source, target = (float32 if one is bfloat16 else as_dtype(one, "can_cast") for one in (from_, to))
     return category(source) <= category(target)
 
 

@@ -90,3 +90,8 @@ class TypedStorage(UntypedStorage):
 
     def __getitem__(self, index: int) -> Any:
         return self.tolist()[index]
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether it is a storage."""
+    return isinstance(obj, UntypedStorage)

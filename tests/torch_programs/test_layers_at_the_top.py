@@ -115,3 +115,36 @@ def test_assert_allclose():
         gs.testing.assert_allclose(gs.ones(2), np.ones(2))
     with pytest.warns(FutureWarning), pytest.raises(AssertionError, match="not close"):
         gs.testing.assert_allclose([1.0, 2.0], gs.tensor([1.0, 2.5]))
+
+
+@pytest.mark.parametrize("include_last", [False, True])
+@pytest.mark.parametrize(("mode", "word"), [(0, "sum"), (1, "mean"), (2, "max")])
+def test_bags_by_numbers_of_modes(mode, word, include_last):
+    table = gs.tensor([[3.0, 0.0], [1.0, 2.0], [2.0, 2.0]], requires_grad=True)
+    indices, offsets = gs.tensor([0, 1, 2, 1]), gs.tensor([0, 3, 3])
+    ends = gs.tensor([0, 3, 3, 4]) if include_last else offsets
+    found, bags, sizes, rows = gs.embedding_bag(table, indices, ends, False, mode, False, None, include_last)
+    wanted = gs.nn.functional.embedding_bag(indices, table, offsets, mode=word)
+    assert gs.equal(found, wanted) and bags.tolist() == [0, 0, 0, 2] and sizes.tolist() == [3, 0, 1]
+    assert rows.tolist() == ([[0, 1], [0, 0], [1, 1]] if mode == 2 else [3, 0, 1])
+    found.sum().backward()
+    assert table.grad is not None
+
+
+def test_bags_without_a_row_of_padding():
+    table, indices = gs.tensor([[3.0], [1.0]]), gs.tensor([0, 1, 1])
+    found, _, sizes, rows = gs.embedding_bag(table, indices, gs.tensor([0, 2]), mode=2, padding_idx=-2)
+    assert found.tolist() == [[1], [1]] and sizes.tolist() == [1, 1] and rows.tolist() == [[1], [1]]
+
+
+def test_norms_by_their_old_names():
+    x = gs.tensor([[3.0, 0.0], [0.0, 4.0]], requires_grad=True)
+    assert gs.frobenius_norm(x, ()).item() == 5 and gs.frobenius_norm(x, [0, 1], True).tolist() == [[5]]
+    assert gs.frobenius_norm(x, 1).tolist() == [3, 4]
+    assert gs.nuclear_norm(x).item() == pytest.approx(7)
+    assert gs.nuclear_norm(x[None], (1, 2), True).shape == (1, 1, 1)
+    gs.nuclear_norm(x).backward()
+    assert gs.allclose(x.grad, gs.eye(2), atol=1e-6)
+    for call in (lambda: gs.frobenius_norm(gs.ones(1, 1, 1), [0, 1, 2]), lambda: gs.nuclear_norm(gs.ones(2))):
+        with pytest.raises(RuntimeError):
+            call()

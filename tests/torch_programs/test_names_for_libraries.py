@@ -201,6 +201,20 @@ def test_blocks_without_a_device_and_generators_of_cuda():
             call(0)
 
 
+def test_libraries_that_are_not_used_may_be_preferred():
+    cuda = gs.backends.cuda
+    assert cuda.preferred_linalg_library() is cuda.preferred_linalg_library("default")
+    assert cuda.preferred_linalg_library("magma") is cuda.preferred_linalg_library()
+    assert cuda.preferred_linalg_library("default").name == "Default"
+    assert cuda.preferred_blas_library("cublaslt").name == "Cublaslt" and cuda.preferred_blas_library("default")
+    with pytest.raises(RuntimeError, match="Choose from"):
+        cuda.preferred_linalg_library("lapack")
+
+
+def test_storages_are_told_from_tensors():
+    assert gs.is_storage(gs.ones(1).untyped_storage()) and not gs.is_storage(gs.ones(1))
+
+
 def test_passes_over_a_loader():
     from gradsmith.utils.data import dataloader
 

@@ -6,15 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import gradsmith.nn.functional as F
+from gradsmith import linalg as _linalg
+from gradsmith.generated import bincount, cat, repeat_interleave, where
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.dtypes import int64
+from gradsmith.runtime.tensors.factories.creation import arange, zeros
 
 __all__ = [
     "affine_grid_generator", "alpha_dropout", "alpha_dropout_", "batch_norm", "convolution", "dropout", "dropout_",
-    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "get_device",
-    "instance_norm", "rms_norm",
+    "embedding_bag", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
+    "frobenius_norm", "get_device", "instance_norm", "nuclear_norm", "rms_norm",
 ]  # fmt: skip
 
 nn: Any = F
+linalg: Any = _linalg
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -136,3 +141,58 @@ def convolution(
 def get_device(input: Tensor) -> int:
     """The number of the accelerator that has a tensor: -1, since it is in the memory of the CPU."""
     return input.get_device()
+
+
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """`nn.functional.embedding_bag` with modes as numbers: 0 for sums, 1 for means, 2 for maxima.
+
+    Behind the result stand the bag of each index, the size of each bag, and the row that each maximum is from.
+    """
+    word = ("sum", "mean", "max")[mode]
+    result = nn.embedding_bag(
+        indices, weight, offsets, None, 2.0, scale_grad_by_freq, word, sparse, per_sample_weights, include_last_offset,
+        padding_idx,
+    )  # fmt: skip
+    ends = offsets[1:] if include_last_offset else cat((offsets[1:], offsets.new_tensor([indices.shape[0]])))
+    starts = offsets[:-1] if include_last_offset else offsets
+    bags = repeat_interleave(arange(len(starts)), ends - starts)
+    kept = bags if padding_idx is None else bags[indices[: len(bags)] != padding_idx % weight.shape[0]]
+    sizes = bincount(kept, minlength=len(starts))
+    return result, bags, sizes, _rows_of_maxima(weight, indices, bags, result, padding_idx) if mode == 2 else sizes
+
+
+def _rows_of_maxima(weight: Tensor, indices: Tensor, bags: Tensor, greatest: Tensor, padding_idx: int | None) -> Tensor:
+    """The first row of each bag that has its maximum in a column; 0 in a bag without rows."""
+    indices = indices[: len(bags)]
+    found = zeros(greatest.shape, dtype=int64)
+    for place in reversed(range(len(bags))):
+        row = int(indices[place])
+        if padding_idx is None or row != padding_idx % weight.shape[0]:
+            bag = int(bags[place])
+            found[bag] = where(weight[row] == greatest[bag], row, found[bag])
+    return found
+
+
+def frobenius_norm(input: Tensor, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
+    """The root of the sum of squares along one dimension or two, or of all elements for an empty `dim`."""
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    if len(dims) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead.")
+    return linalg.vector_norm(input, 2, dims or None, keepdim)  # type: ignore[no-any-return]
+
+
+def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
+    """The sum of the singular values of matrices in two dimensions."""
+    if len(dim) != 2 or (input.ndim != 2 and dim == (-2, -1)):
+        raise RuntimeError(f"nuclear_norm: expected a matrix, or two dimensions, got {input.ndim}-D and dim={dim}")
+    return linalg.matrix_norm(input, "nuc", list(dim), keepdim)  # type: ignore[no-any-return]

@@ -33,7 +33,7 @@ class SymBool(_Symbol):
 
 def sym_int(a: Any) -> int:
     """A number as an int, towards zero."""
-    return math.trunc(a)
+    return int(math.trunc(a))
 
 
 def sym_float(a: Any) -> float:

@@ -93,7 +93,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
             raise ValueError("TensorDataset: at least one tensor should be given")
         if any(t.ndim == 0 for t in tensors) or len({t.shape[0] for t in tensors}) > 1:
             shapes = ", ".join(str(list(t.shape)) for t in tensors)
-            raise ValueError(f"TensorDataset: Size mismatch between tensors: their shapes are {shapes}")
+            raise AssertionError(f"TensorDataset: Size mismatch between tensors: their shapes are {shapes}")
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:

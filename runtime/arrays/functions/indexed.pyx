@@ -510,8 +510,6 @@ cdef int check_src(str op, object index, object src) except -1:
 
 cpdef object gather_of(object a, Py_ssize_t dim, object index, bint sparse_grad=False):
     cdef int axis = wrap_dim(dim, a.ndim)
-    if sparse_grad:
-        raise NotImplementedError("gather(): there are no sparse tensors, so sparse_grad must be False")
     index = checked_index("gather", a, axis, index)
     return gather_places(a, axis, index)
 

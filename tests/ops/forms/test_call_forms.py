@@ -142,9 +142,11 @@ def test_a_missing_argument_is_named():
         gs.ones(2).add()
 
 
-def test_gather_has_no_sparse_gradients():
-    with pytest.raises(NotImplementedError, match="sparse_grad"):
-        gs.gather(gs.ones(2), 0, gs.tensor([0]), sparse_grad=True)
+def test_gather_with_sparse_gradients_gives_dense_ones():
+    x = gs.arange(3.0).requires_grad_()
+    found = gs.gather(x, 0, gs.tensor([2, 0, 2]), sparse_grad=True)
+    found.sum().backward()
+    assert found.tolist() == [2, 0, 2] and x.grad.tolist() == [1, 0, 2]
 
 
 @pytest.mark.parametrize(

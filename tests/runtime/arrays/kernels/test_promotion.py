@@ -90,7 +90,7 @@ def test_default_dtype():
         assert kernels.apply_scalar("ADD", x, 1j).dtype == "complex128"
     finally:
         array.set_default_dtype(np.float32)
-    with pytest.raises(TypeError, match="only float32 and float64"):
+    with pytest.raises(TypeError, match="only float32, float64 and float16"):
         array.set_default_dtype(np.int64)
 
 
