@@ -262,7 +262,8 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
     int64 with float32 is float32, where NumPy would give float64.
     """
     if bfloat16 in (type1, type2):
-        return _promoted_with_bfloat16(type2 if type1 is bfloat16 else type1)
+        promoted: np.dtype[Any] = _promoted_with_bfloat16(type2 if type1 is bfloat16 else type1)
+        return promoted
     first, second = as_dtype(type1, "promote_types"), as_dtype(type2, "promote_types")
     low, high = sorted((first, second), key=category)
     if category(low) == category(high) or (high.kind == "c" and low.kind == "f"):
@@ -273,13 +274,13 @@ def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
     return high
 
 
-def _promoted_with_bfloat16(other: Any) -> np.dtype[Any]:
+def _promoted_with_bfloat16(other: Any) -> Any:
     """What PyTorch makes of bfloat16 and another dtype, for programs that ask; no tensor has it here."""
     if other is bfloat16:
-        return bfloat16  # type: ignore[return-value]
+        return bfloat16
     dtype = as_dtype(other, "promote_types")
     if category(dtype) < category(float32):
-        return bfloat16  # type: ignore[return-value]
+        return bfloat16
     return float32 if dtype == float16 else dtype
 
 

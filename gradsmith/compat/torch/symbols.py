@@ -33,7 +33,8 @@ class SymBool(_Symbol):
 
 def sym_int(a: Any) -> int:
     """A number as an int, towards zero."""
-    return int(math.trunc(a))
+    found: int = math.trunc(a)
+    return found
 
 
 def sym_float(a: Any) -> float:
