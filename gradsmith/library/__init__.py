@@ -7,7 +7,7 @@ by hand; these are PyTorch's way to say the latter. What PyTorch's compilers nee
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from gradsmith.library.checks import opcheck
 from gradsmith.library.custom_ops import CustomOpDef, custom_op, operator_named
@@ -15,9 +15,20 @@ from gradsmith.library.schemas import infer_schema
 from gradsmith.names.missing import raise_missing
 
 __all__ = [
-    "custom_op", "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel", "register_vmap",
+    "Library", "custom_op", "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel",
+    "register_vmap",
 ]  # fmt: skip
 __getattr__ = raise_missing(__name__)
+
+
+class Library:
+    """For imports and annotations only: `custom_op` makes an operator, and registers what belongs to it."""
+
+    def __new__(cls, ns: str, kind: str, dispatch_key: str = "") -> NoReturn:
+        raise NotImplementedError(
+            f"library.Library({ns!r}, {kind!r}): operators are not declared apart from their functions in gradsmith. "
+            "Make one with gradsmith.library.custom_op, or as an entry of a table: gradsmith.load_ops"
+        )
 
 
 def register_autograd(

@@ -246,7 +246,7 @@ MISSING = {
     },
     "torch.library": {
         "An operator is made by `custom_op`, or is an entry of a table: `gs.load_ops`": (
-            "Library define get_kernel impl impl_abstract"
+            "define get_kernel impl impl_abstract"
         ),
         "There are no passes over operators but those of `gs.compile`, and one device": (
             "fallthrough_kernel get_ctx register_autocast register_torch_dispatch triton_op "

@@ -236,7 +236,7 @@ def torch_function_of_tensors(cls, func, types, args=(), kwargs=None):
 
 
 cdef object by_tensors(object cls, object function, tuple types, tuple args, dict kwargs):
-    if cls is tensor_type or gs_disabled:    # called by PyTorch's functions, which would dispatch to it forever
+    if gs_disabled:    # called by PyTorch's functions, which would dispatch to it forever
         return NotImplemented
     for type_ in types:
         if not issubclass(cls, type_):

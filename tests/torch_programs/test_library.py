@@ -302,3 +302,10 @@ def test_what_is_no_operator_and_no_test():
         library.opcheck(len, ())
     with pytest.raises(ValueError, match="expected test_utils to be subset of"):
         library.opcheck(checked_sine("other"), (gs.ones(1),), test_utils=["test_everything"])
+
+
+def test_a_library_is_there_to_be_imported():
+    with gs.compat.as_torch():
+        from torch.library import Library
+    with pytest.raises(NotImplementedError, match="custom_op"):
+        Library("docs", "DEF")

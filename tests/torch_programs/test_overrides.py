@@ -512,6 +512,17 @@ def test_signatures_and_identities_stay():
     assert F.dropout.__name__ == "dropout" and F.dropout.__doc__
 
 
+def test_the_method_of_tensor_itself_may_be_called():
+    class Marked(gs.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return gs.Tensor.__torch_function__(func, (gs.Tensor for _ in types), args, kwargs)
+
+    x = gs.ones(2, 3).as_subclass(Marked)
+    assert x.shape == (2, 3) and type(x * 2) is gs.Tensor and (x * 2).tolist() == [[2, 2, 2]] * 2
+    assert gs.Tensor.__torch_function__(gs.add, (Marked,), (x, 1)) is NotImplemented
+
+
 def test_a_parameter_of_a_class_that_takes_no_functions():
     class Closed(gs.nn.Parameter):
         @classmethod
