@@ -23,6 +23,7 @@ from gradsmith.runtime.arrays.array cimport (
     readable_copy,
     where,
 )
+from gradsmith.runtime.arrays.functions.masked.chosen cimport elements_under, fill_under, write_under
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim
 from gradsmith.runtime.arrays.functions.ownership cimport fresh_of_sizes, fresh_zeros, MAX_DIMS, take
 from gradsmith.runtime.arrays.functions.scatter_gather cimport (
@@ -161,6 +162,10 @@ cpdef object index_of(object a, object index):
     source = a if basic is None else a[basic]
     if is_meta(<PyObject *>a):
         return array_without_data(indexed_shape(source.shape, advanced), a.dtype)
+    mask = whole_mask(source, advanced)
+    found = None if mask is None else elements_under(source, mask)
+    if found is not None:
+        return found
     rows = rows_of(source, advanced)
     if rows is None:
         return np.asarray(source[advanced], order="C")
@@ -196,12 +201,36 @@ cpdef int index_put_into(object a, object index, object values, bint accumulate)
 cdef int put(object a, object basic, tuple advanced, object values, bint accumulate) except -1:
     target = a if basic is None else a[basic]
     values = put_values(target, advanced, values, accumulate)
-    if not accumulate and written_by_rows(target, advanced, values):
+    if not accumulate and (written_under_mask(target, advanced, values) or written_by_rows(target, advanced, values)):
         return 0
     check_values(target, advanced, values)
     if is_meta(<PyObject *>a):
         return 0
     return add_at(target, advanced, values) if accumulate else assign(target, advanced, values)
+
+
+cdef bint written_under_mask(object target, tuple index, object values) except -1:
+    """``target[mask] = values`` of a mask for all elements. False where that is not so simple, and nothing is written."""
+    cdef npy_intp count
+    mask = whole_mask(target, index)
+    if mask is None or cnp.PyArray_NDIM(values) > 1 or is_meta(<PyObject *>target):
+        return False
+    if cnp.PyArray_SIZE(values) == 1:
+        return fill_under(target, mask, values)
+    count = PyArray_CountNonzero(<cnp.ndarray>mask)
+    if cnp.PyArray_SIZE(values) != count or cnp.PyArray_TYPE(values) != cnp.PyArray_TYPE(target):
+        return False
+    return write_under(target, mask, values, count)
+
+
+cdef object whole_mask(object target, tuple index):
+    """The mask of an index that is one mask in the shape of the target, else None."""
+    if len(index) != 1 or not cnp.PyArray_CheckExact(index[0]):
+        return None
+    mask = index[0]
+    if cnp.PyArray_TYPE(<cnp.ndarray>mask) != cnp.NPY_BOOL or is_meta(<PyObject *>mask):
+        return None
+    return mask if cnp.PyArray_SAMESHAPE(<cnp.ndarray>mask, <cnp.ndarray>target) and mask.ndim else None
 
 
 cdef bint written_by_rows(object target, tuple index, object values) except -1:
@@ -455,17 +484,28 @@ cdef object only_masks(object index):
 
 cdef object checked_index(str op, object a, int axis, object index):
     """An index with as many dimensions as the tensor, none longer except along the axis, as loops want it."""
-    cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
-    cdef npy_intp wrong
+    index = sized_index(op, a, axis, index)
+    check_within(op, a, axis, index)
+    return index
+
+
+cdef object sized_index(str op, object a, int axis, object index):
+    """The same for a loop that checks each index where it reads it, and whose failure `check_within` explains."""
     if cnp.PyArray_SIZE(index) == 0:
         return int64_index(index)       # of any dtype: it names nothing
     check_index_dtype(op, index)
     index = int64_index(index)
     check_index_size(op, a, axis, index)
-    if not is_within(index, 0, size, &wrong):
+    return index
+
+
+cdef int check_within(str op, object a, int axis, object index) except -1:
+    cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
+    cdef npy_intp wrong
+    if cnp.PyArray_SIZE(index) and not is_within(index, 0, size, &wrong):
         error = IndexError if op == "index_reduce" else RuntimeError    # as in PyTorch
         raise error(f"{op}(): index {wrong} is out of bounds for dimension {axis} with size {size}")
-    return index
+    return 0
 
 
 cdef int check_index_dtype(str op, object index) except -1:
@@ -510,8 +550,12 @@ cdef int check_src(str op, object index, object src) except -1:
 
 cpdef object gather_of(object a, Py_ssize_t dim, object index, bint sparse_grad=False):
     cdef int axis = wrap_dim(dim, a.ndim)
-    index = checked_index("gather", a, axis, index)
-    return gather_places(a, axis, index)
+    index = sized_index("gather", a, axis, index)
+    try:
+        return gather_places(a, axis, index)
+    except IndexError:
+        check_within("gather", a, axis, index)
+        raise
 
 
 cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
@@ -820,7 +864,8 @@ cpdef int masked_fill_into(object a, object mask, object value) except -1:
             f"masked_fill_: output with shape {list(a.shape)} doesn't match the broadcast shape "
             f"{list(np.broadcast_shapes(a.shape, mask.shape))}; an in-place operation cannot change the shape of its tensor"
         )
-    np.copyto(a, value, where=mask)
+    if not fill_under(a, mask, value):
+        np.copyto(a, value, where=mask)
     return 0
 
 
@@ -844,28 +889,13 @@ cdef bint masked_scatter(object a, object mask, object source) except -1:
         return False
     mask, source = apart_from(a, mask), apart_from(a, source)
     if not is_same:
-        mask = np.broadcast_to(mask, a.shape)
+        mask = np.ascontiguousarray(np.broadcast_to(mask, a.shape))
     cdef npy_intp count = PyArray_CountNonzero(<cnp.ndarray>mask)
     if count > cnp.PyArray_SIZE(source):
         return False
-    if cnp.PyArray_SIZE(a) < SMALL and is_plain_memory(a) and is_plain_memory(mask) and is_plain_memory(source):
-        write_under(cnp.PyArray_BYTES(a), cnp.PyArray_BYTES(mask), cnp.PyArray_BYTES(source), mask.size, a.itemsize)
-    else:
+    if not write_under(a, mask, source, count):
         assign(a, mask, source.reshape(-1)[:count])
     return True
-
-
-cdef bint is_plain_memory(object a) noexcept:
-    return is_in_order(a) and cnp.PyArray_ISBEHAVED_RO(a)
-
-
-cdef void write_under(char *to, const char *mask, const char *source, npy_intp size, npy_intp width) noexcept:
-    """The next element of the source wherever the mask is true."""
-    cdef npy_intp i
-    for i in range(size):
-        if mask[i]:
-            memcpy(to + i * width, source, width)
-            source += width
 
 
 def one_hot_rows(object classes, object count):
@@ -903,10 +933,10 @@ cpdef object nonzero_rows_of(object a):
     cdef npy_intp sizes[2]
     if ndim == 0 or is_meta(<PyObject *>a):
         return np.argwhere(a)
-    if ndim == 1 and cnp.PyArray_SIZE(a) >= SMALL:
-        return cnp.PyArray_Nonzero(<cnp.ndarray>a)[0].reshape(-1, 1)
     if cnp.PyArray_TYPE(a) != cnp.NPY_BOOL:
         a = take(binary_scalar(NOT_EQUAL, <PyObject *>a, 0, False))
+    if ndim == 1 and cnp.PyArray_SIZE(a) >= SMALL:
+        return cnp.PyArray_Nonzero(<cnp.ndarray>a)[0].reshape(-1, 1)
     a = take(contiguous(<PyObject *>a))
     sizes[0], sizes[1] = PyArray_CountNonzero(<cnp.ndarray>a), ndim
     found = fresh_of_sizes(a, cnp.NPY_INT64, 2, sizes)
@@ -927,7 +957,7 @@ cpdef object nonzero_rows_of(object a):
 cdef npy_intp write_places(
     const char *mask, int ndim, const npy_intp *dims, cnp.npy_int64 *row, npy_intp most
 ) noexcept nogil:
-    """The indices of the true elements of a mask, as rows, `most` of them; how many there are."""
+    """The indices of the first `most` true elements of a mask, as rows; how many were written."""
     cdef npy_intp at[MAX_DIMS]
     cdef npy_intp length = dims[ndim - 1], count = 0, j
     cdef int dim
@@ -936,14 +966,14 @@ cdef npy_intp write_places(
         if dims[dim] == 0:
             return 0
     while True:
-        for j in range(length):
-            if mask[j]:
-                if count < most:
-                    for dim in range(ndim - 1):
-                        row[dim] = at[dim]
-                    row[ndim - 1] = j
-                    row += ndim
-                count += 1
+        for j in range(length):         # no branch for each, but a row that the next one is written over
+            if count == most:
+                return count
+            for dim in range(ndim - 1):
+                row[dim] = at[dim]
+            row[ndim - 1] = j
+            row += ndim * (mask[j] != 0)
+            count += mask[j] != 0
         mask += length
         dim = ndim - 2
         while dim >= 0 and at[dim] == dims[dim] - 1:
@@ -957,5 +987,6 @@ cdef npy_intp write_places(
 cpdef object masked_select_of(object a, object mask):
     check_mask("masked_select", a, mask)
     if not cnp.PyArray_SAMESHAPE(<cnp.ndarray>a, <cnp.ndarray>mask):
-        a, mask = np.broadcast_arrays(a, mask)
-    return a[mask]
+        a, mask = [take(contiguous(<PyObject *>each)) for each in np.broadcast_arrays(a, mask)]
+    found = elements_under(a, mask)
+    return a[mask] if found is None else found

@@ -216,27 +216,65 @@ cdef bint move(const Walk *walk, bits *one, const int64_t *chosen, bits *other, 
     cdef npy_intp at[MAX_DIMS]
     cdef char *named = <char *>one
     cdef char *beside = <char *>other
-    cdef bits *named_place
-    cdef bits *beside_place
     cdef int last = walk.ndim - 1
     cdef npy_intp j
-    cdef int64_t place
+    cdef bint is_done
     for j in range(walk.ndim):
         at[j] = 0
     while True:
-        for j in range(walk.sizes[last]):
-            place = chosen[j]
-            if <uint64_t>place >= <uint64_t>walk.length:
-                return False
-            named_place = <bits *>(named + place * walk.step + j * walk.named[last])
-            beside_place = <bits *>(beside + j * walk.beside[last])
-            if to_named:
-                named_place[0] = beside_place[0]
-            else:
-                beside_place[0] = named_place[0]
+        if walk.named[last] == 0 and walk.step == sizeof(bits) and walk.beside[last] == sizeof(bits):
+            is_done = move_side_by_side(<bits *>named, chosen, <bits *>beside, walk.sizes[last], walk.length, to_named)
+        else:
+            is_done = move_row(walk, <bits *>named, chosen, <bits *>beside, to_named)
+        if not is_done:
+            return False
         chosen += walk.sizes[last]
         if not advance(walk, at, &named, &beside):
             return True
+
+
+cdef inline bint move_side_by_side(
+    bits *named, const int64_t *chosen, bits *beside, npy_intp n, npy_intp length, bint to_named
+) noexcept nogil:
+    """Along an axis of elements that lie side by side, as do those that come with the index."""
+    cdef npy_intp j
+    cdef int64_t place
+    if to_named:
+        for j in range(n):
+            place = chosen[j]
+            if <uint64_t>place >= <uint64_t>length:
+                return False
+            named[place] = beside[j]
+    else:
+        for j in range(n):
+            place = chosen[j]
+            if <uint64_t>place >= <uint64_t>length:
+                return False
+            beside[j] = named[place]
+    return True
+
+
+cdef inline bint move_row(
+    const Walk *walk, bits *one, const int64_t *chosen, bits *other, bint to_named
+) noexcept nogil:
+    cdef char *named = <char *>one
+    cdef char *beside = <char *>other
+    cdef bits *named_place
+    cdef bits *beside_place
+    cdef npy_intp n = walk.sizes[walk.ndim - 1], step = walk.step, length = walk.length, j
+    cdef npy_intp named_step = walk.named[walk.ndim - 1], beside_step = walk.beside[walk.ndim - 1]
+    cdef int64_t place
+    for j in range(n):
+        place = chosen[j]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        named_place = <bits *>(named + place * step + j * named_step)
+        beside_place = <bits *>(beside + j * beside_step)
+        if to_named:
+            named_place[0] = beside_place[0]
+        else:
+            beside_place[0] = named_place[0]
+    return True
 
 
 cdef int reduce_places(object target, int axis, object index, object src, Reduction how) except -1:
@@ -280,22 +318,50 @@ cdef bint reduce(const Walk *walk, number *one, const int64_t *chosen, number *o
     cdef npy_intp at[MAX_DIMS]
     cdef char *named = <char *>one
     cdef char *beside = <char *>other
-    cdef int last = walk.ndim - 1
     cdef npy_intp j
-    cdef int64_t place
-    cdef number *reduced
+    cdef bint is_done
     for j in range(walk.ndim):
         at[j] = 0
     while True:
-        for j in range(walk.sizes[last]):
-            place = chosen[j]
-            if <uint64_t>place >= <uint64_t>walk.length:
-                return False
-            reduced = <number *>(named + place * walk.step + j * walk.named[last])
-            reduced[0] = combined(reduced[0], (<number *>(beside + j * walk.beside[last]))[0], how)
-        chosen += walk.sizes[last]
+        if how == REDUCED_SUM:
+            is_done = reduce_beside(walk, <number *>named, chosen, <number *>beside, REDUCED_SUM)
+        elif how == REDUCED_PROD:
+            is_done = reduce_beside(walk, <number *>named, chosen, <number *>beside, REDUCED_PROD)
+        elif how == REDUCED_AMAX:
+            is_done = reduce_beside(walk, <number *>named, chosen, <number *>beside, REDUCED_AMAX)
+        else:
+            is_done = reduce_beside(walk, <number *>named, chosen, <number *>beside, REDUCED_AMIN)
+        if not is_done:
+            return False
+        chosen += walk.sizes[walk.ndim - 1]
         if not advance(walk, at, &named, &beside):
             return True
+
+
+cdef inline bint reduce_beside(
+    const Walk *walk, number *one, const int64_t *chosen, number *other, Reduction how
+) noexcept nogil:
+    """One row of the index."""
+    cdef char *named = <char *>one
+    cdef char *beside = <char *>other
+    cdef npy_intp n = walk.sizes[walk.ndim - 1], step = walk.step, length = walk.length, j
+    cdef npy_intp named_step = walk.named[walk.ndim - 1], beside_step = walk.beside[walk.ndim - 1]
+    cdef int64_t place
+    cdef number *reduced
+    if named_step == 0 and step == sizeof(number) and beside_step == sizeof(number):
+        for j in range(n):
+            place = chosen[j]
+            if <uint64_t>place >= <uint64_t>length:
+                return False
+            one[place] = combined(one[place], other[j], how)
+        return True
+    for j in range(n):
+        place = chosen[j]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        reduced = <number *>(named + place * step + j * named_step)
+        reduced[0] = combined(reduced[0], (<number *>(beside + j * beside_step))[0], how)
+    return True
 
 
 cdef inline number combined(number a, number b, Reduction how) noexcept nogil:
@@ -458,6 +524,12 @@ cdef bint take_each_row(
             is_done = take_each(<uint32_t *>target, <const uint32_t *>source, chosen, length, rows)
         elif inner == 8:
             is_done = take_each(<uint64_t *>target, <const uint64_t *>source, chosen, length, rows)
+        elif inner == 1:
+            is_done = take_each(<uint8_t *>target, <const uint8_t *>source, chosen, length, rows)
+        elif inner == 2:
+            is_done = take_each(<uint16_t *>target, <const uint16_t *>source, chosen, length, rows)
+        elif inner == 16:
+            is_done = take_each(<double complex *>target, <const double complex *>source, chosen, length, rows)
         else:
             is_done = copy_each_row(target, source, chosen, length, rows, inner)
         if not is_done:
@@ -546,6 +618,12 @@ cdef bint put_each_row(
             is_done = put_each(<uint32_t *>target, <const uint32_t *>source, chosen, length, rows)
         elif inner == 8:
             is_done = put_each(<uint64_t *>target, <const uint64_t *>source, chosen, length, rows)
+        elif inner == 1:
+            is_done = put_each(<uint8_t *>target, <const uint8_t *>source, chosen, length, rows)
+        elif inner == 2:
+            is_done = put_each(<uint16_t *>target, <const uint16_t *>source, chosen, length, rows)
+        elif inner == 16:
+            is_done = put_each(<double complex *>target, <const double complex *>source, chosen, length, rows)
         else:
             is_done = write_each_row(target, source, chosen, length, rows, inner)
         if not is_done:

@@ -1,0 +1,1 @@
+"""Elements under a mask, moved without a branch for each."""
