@@ -16,10 +16,9 @@ from gradsmith.runtime.formulas.signals.spectra cimport (
     fits, halved_last, one_size, power_of, shifted_dims, sizes_of_half, transformed_dims, transformed_sizes,
 )
 from gradsmith.generated.unary cimport op_conj
+from gradsmith.runtime.arrays.functions.spectra cimport fourier
 
 import numpy as np
-
-from gradsmith.runtime.arrays.functions.spectra import fourier
 
 
 # ---- dft(Tensor self, dim[] dim, float power, bool inverse) -> Tensor

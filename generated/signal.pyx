@@ -28,10 +28,11 @@ from gradsmith.runtime.formulas.signals.spectra cimport (
     convolved_dims, convolved_sizes, convolved_starts, is_quicker_by_fft, mode_of_vectors,
 )
 from gradsmith.generated.unary cimport op_conj
+from gradsmith.runtime.arrays.functions.spectra cimport fourier
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.spectra import convolutions, fourier
+from gradsmith.runtime.arrays.functions.spectra import convolutions
 
 
 # ---- convolution(Tensor self, Tensor other, int[] start, int[] size, int[] dim, bool by_fft) -> Tensor

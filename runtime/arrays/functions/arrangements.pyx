@@ -15,6 +15,9 @@ import numpy as np
 
 cnp.import_array()
 
+cdef enum:
+    FEW = 8192          # elements that go around each dimension in turn faster than all at once
+
 
 # ---- diagonals
 
@@ -127,7 +130,6 @@ cpdef object unfold_backward_of(object a, object shape, Py_ssize_t dim, Py_ssize
 # ---- rotations
 
 cpdef object roll_along_of(object a, object shifts, object dims):
-    cdef int axes[MAX_DIMS]
     if len(shifts) == 0:
         raise RuntimeError("roll(): `shifts` required")
     if len(shifts) != len(dims):
@@ -140,9 +142,11 @@ cpdef object roll_along_of(object a, object shifts, object dims):
         raise IndexError(f"roll(): dim {dims[0]} was given, but the tensor has no dimensions")
     if is_meta(<PyObject *>a):
         return own_copy(a)
-    if len(dims) != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(a) or not cnp.PyArray_SIZE(a):
+    if not cnp.PyArray_IS_C_CONTIGUOUS(a) or not cnp.PyArray_SIZE(a) or len(dims) > 1 and cnp.PyArray_SIZE(a) > FEW:
         return np.roll(a, tuple(shifts), tuple(dims))
-    return rolled(a, shifts[0], wrap_dim(dims[0], cnp.PyArray_NDIM(a)))
+    for shift, dim in zip(shifts, dims):
+        a = rolled(a, shift, wrap_dim(dim, cnp.PyArray_NDIM(a)))
+    return a
 
 
 cdef object rolled(cnp.ndarray a, object shift, int axis):

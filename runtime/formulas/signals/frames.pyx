@@ -3,6 +3,7 @@
 They are written with methods of tensors, so the ops that call them are differentiated and batched by their parts.
 """
 
+from gradsmith.runtime.formulas.networks.answers cimport Answers
 from gradsmith.runtime.formulas.replaced cimport padded
 
 import numpy as np
@@ -10,6 +11,9 @@ import numpy as np
 from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.tensors.factories.creation import ones
+
+cdef enum:
+    MOST_PLACES = 1 << 12       # of a signal, for them to be kept
 
 # PyTorch's word for each kind of padding -> NumPy's.
 PAD_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap", "constant": "constant"}
@@ -70,7 +74,15 @@ cdef object padded_signal(object self, object pad, object mode):
             f"stft(): Padding size should be less than the corresponding input dimension, but got: padding ({pad}, {pad}) "
             f"of {length} elements"
         )
-    return self.index_select(-1, from_array(np.pad(np.arange(length), pad, PAD_MODES[mode])).to(self.device))
+    return self.index_select(-1, from_array(known_places.to((length, pad, mode))).to(self.device))
+
+
+def places_with_ends(length, pad, mode):
+    """Which elements a padded signal has."""
+    return np.pad(np.arange(length), pad, PAD_MODES[mode])
+
+
+cdef Answers known_places = Answers(places_with_ends, lambda places: len(places) <= MOST_PLACES)
 
 
 cpdef object window_of_frames(object self, object n_fft, object win_length, object window):

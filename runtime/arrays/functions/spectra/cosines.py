@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 
-from .fourier import Array, floating
+from .fourier import floating
 
+Array: TypeAlias = NDArray[Any]
 Transform = Callable[..., Any]
 
 # SciPy's word for the power of the number of elements that a transform is divided by.

@@ -1,0 +1,7 @@
+cpdef object dft_of(object a, object dims, double power, bint inverse)
+cpdef object real_dft_of(object a, object dims, double power)
+cpdef object dft_to_real_of(object a, object dims, double power, object size)
+cpdef object scaled_pairs_of(object a, object dim, object size, object factor)
+cpdef object framed_of(object a, object start, object size, object dims)
+cpdef object envelope_of(object a)
+cpdef object floating(object a)
