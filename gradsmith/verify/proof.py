@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Properties named in a line of the report, in this order.
 PROPERTIES = (
     "value", "reverse", "forward", "double", "complex", "in-place", "out", "copy", "undefined", "shapes", "layouts",
-    "float32", "constants", "points", "special", "random", "saved", "batching", "varied",
+    "float32", "constants", "refusals", "points", "special", "random", "saved", "batching", "varied",
 )  # fmt: skip
 
 NOTICEABLE = 1e-6  # beside the values; a gradient that is smaller would not be missed

@@ -18,14 +18,26 @@ from gradsmith.autograd import allow_phase_dependence
 from .case import Subject
 from .checks import batching, forms, saved, signature, value
 from .checks.batching import varied as varied_batches
-from .checks.derivatives import circle, constants, forward, mixed, reverse, scaled, second, shared, surrogate, third
+from .checks.derivatives import (
+    circle,
+    constants,
+    forward,
+    mixed,
+    refusals,
+    reverse,
+    scaled,
+    second,
+    shared,
+    surrogate,
+    third,
+)
 from .checks.numbers import points, rounding, singular, special
 from .checks.other_calls import changed, elementwise, layouts, resized, varied
 from .coverage.cover import gaps_of
 from .coverage.gap import Gap
 from .mutants.trial import tried
 from .proof import Failure, Proof
-from .samples import key_of, not_implemented
+from .samples import key_of
 from .trees.models import own_models
 
 if TYPE_CHECKING:
@@ -34,8 +46,8 @@ if TYPE_CHECKING:
     from .trees.models import Model, Models
 
 CHECKS = (
-    signature, value, surrogate, reverse, circle, forward, second, third, constants, forms, elementwise, special,
-    singular, scaled, shared, mixed, resized, layouts, points, saved, batching,
+    signature, value, surrogate, reverse, circle, forward, second, third, constants, refusals, forms, elementwise,
+    special, singular, scaled, shared, mixed, resized, layouts, points, saved, batching,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"
@@ -53,7 +65,6 @@ def prove(row: OpRow, module: ModuleType = gs, models: Models | None = None) -> 
     if not row.forms:
         proof.gaps = [NO_FORM]
         return proof
-    proof.not_run.update({f"gradient of {name!r}": formula for name, formula in not_implemented(row).items()})
     with warnings.catch_warnings(), np.errstate(all="ignore"), allow_phase_dependence():
         warnings.filterwarnings("ignore", message="Casting complex values to real")
         warnings.filterwarnings("ignore", message="A window was not provided")

@@ -217,12 +217,12 @@ cdef class LevelWalk:
     cdef list stand_ins(self, tuple results):
         """Zeros in place of gradients: what is recorded from here on is the linear map that a formula is."""
         self.recording_before = swap_grad_mode(True)
-        return [None if result is None else zeros_like(<TensorBase>result, ()).requires_grad_() for result in results]
+        return [None if result is None else stand_in_for(<TensorBase>result) for result in results]
 
     cdef int give_transposed(self, tuple results, list stand_ins, list formulas, list cotangents) except -1:
         """Run the recorded formulas backwards, from the tangents of the operands to those of the results."""
         cdef bint recording = self.recording_before
-        cdef list there = [i for i, stand_in in enumerate(stand_ins) if stand_in is not None]
+        cdef list there = [i for i, stand_in in enumerate(stand_ins) if stand_in is not None and stand_in.requires_grad]
         self.recording_before = -1
         swap_grad_mode(recording)
         linear = [i for i, formula in enumerate(formulas) if formula.requires_grad]
@@ -235,6 +235,12 @@ cdef class LevelWalk:
             for i, tangent in zip(there, given):
                 found[i] = tangent
         return self.set_tangents(results, found)
+
+
+cdef TensorBase stand_in_for(TensorBase result):
+    """Integers, such as places, have no gradient."""
+    cdef TensorBase zeros = zeros_like(result, ())
+    return zeros.requires_grad_() if has_gradient(result) else zeros
 
 
 cdef int make_writable(TensorBase base, Level level, TensorBase tangent) except -1:

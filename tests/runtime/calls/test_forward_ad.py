@@ -607,3 +607,9 @@ def test_tangent_of_another_dtype():
         assert unpack_dual(dual * 2).tangent.dtype == gs.float64
         with pytest.raises(RuntimeError, match="take its real part"):
             make_dual(gs.ones(2), gs.ones(2, dtype=gs.complex64))
+
+
+@pytest.mark.parametrize("op", [gs.unique, gs.unique_consecutive, lambda x: gs.unique(x, return_inverse=True)])
+def test_a_rule_that_is_missing_says_so_beside_results_that_are_integers(op):
+    with dual_level(), pytest.raises(NotImplementedError, match="the derivative for 'unique.*: self'"):
+        op(make_dual(gs.tensor([1.0, 2.0, 1.0]), gs.ones(3)))
