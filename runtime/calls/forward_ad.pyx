@@ -397,6 +397,15 @@ def all_tangents(TensorBase tensor not None):
     return found
 
 
+def innermost_tangent(TensorBase tensor not None):
+    """The tangent of the youngest level that this thread sees, or None."""
+    cdef list levels = levels_of((tensor,)) if has_tangent_1(tensor) else []
+    return tangent_at(tensor, levels[len(levels) - 1]) if levels else None
+
+
+upcalls.fill(innermost_tangent=innermost_tangent)
+
+
 def make_dual(TensorBase tensor not None, TensorBase tangent not None, Level level not None):
     """Alias of `tensor` with a tangent at `level`, besides those that `tensor` has at other levels.
 

@@ -23,6 +23,7 @@ from gradsmith.runtime.arrays.dtypes import bool_, default_complex_dtype, get_de
 from gradsmith.runtime.graph.indexed_rows import indexed_rows
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.graph.tensor_api import data_of, refused
+from gradsmith.runtime.switches import upcalls
 
 if TYPE_CHECKING:
     from gradsmith.runtime.graph.indexed_rows import IndexedRows
@@ -149,6 +150,7 @@ def _suffixes(tensor: Any, array: Array) -> Iterator[str]:
     if array.dtype not in _implied_dtypes(array):
         yield f"dtype=gradsmith.{array.dtype.name}"
     yield from history(tensor)
+    yield from _tangent(tensor)
 
 
 def _suffixes_without_data(tensor: Any) -> Iterator[str]:
@@ -157,6 +159,7 @@ def _suffixes_without_data(tensor: Any) -> Iterator[str]:
     if tensor.dtype != get_default_dtype():
         yield f"dtype=gradsmith.{tensor.dtype.name}"
     yield from history(tensor)
+    yield from _tangent(tensor)
 
 
 def history(tensor: Any) -> Iterator[str]:
@@ -170,6 +173,14 @@ def history(tensor: Any) -> Iterator[str]:
         yield f"grad_fn=<{node.name()}>"
     elif tensor.requires_grad:
         yield "requires_grad=True"
+
+
+def _tangent(tensor: Any) -> Iterator[str]:
+    """The tangent of the innermost level. One that is being traced has no numbers to show."""
+    tangent = upcalls.innermost_tangent(tensor)
+    if tangent is not None:
+        traced = getattr(array_behind(tangent).base, "is_traced", False)
+        yield f"tangent={'...' if traced else tensor_repr(tangent)}"
 
 
 def _implied_dtypes(array: Array) -> tuple[np.dtype[Any], ...]:

@@ -30,6 +30,7 @@ generator_behind: _Function
 generator_type: type
 geometry_scatter: _Function
 geometry_slice: _Function
+innermost_tangent: _Function
 grad: _Function
 index: _Function
 index_put_: _Function

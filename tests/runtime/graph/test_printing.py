@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 
 def text(*lines):
@@ -82,6 +83,32 @@ def test_history():
     assert repr(x) == "tensor([1., 2.], requires_grad=True)"
     assert repr(x * x) == "tensor([1., 4.], grad_fn=<MulBackward0>)"
     assert repr(gs.zeros(0, 3, requires_grad=True)) == "tensor([], size=(0, 3), requires_grad=True)"
+
+
+def test_tangents():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    with dual_level():
+        dual = make_dual(x, gs.tensor([3.0, 4.0]))
+        assert repr(dual) == "tensor([1., 2.], grad_fn=<AliasBackward0>, tangent=tensor([3., 4.]))"
+        assert repr(make_dual(gs.ones(2), gs.ones(2)) * 2) == "tensor([2., 2.], tangent=tensor([2., 2.]))"
+        assert "tangent" not in repr(x) + repr(unpack_dual(dual).primal) + repr(unpack_dual(dual).tangent)
+        with dual_level():
+            inner = make_dual(dual.detach(), gs.tensor([5.0, 6.0]))
+            assert repr(inner) == "tensor([1., 2.], tangent=tensor([5., 6.]))"
+    assert repr(dual) == "tensor([1., 2.], grad_fn=<AliasBackward0>)"
+
+
+def test_a_tangent_that_stands_for_many_is_shown_as_they_are():
+    seen = []
+
+    def looked_at(tangent):
+        with dual_level():
+            dual = make_dual(gs.ones(2), tangent)
+            seen.append(repr(dual))
+            return unpack_dual(dual * 2).tangent
+
+    gs.vmap(looked_at)(gs.eye(2))
+    assert seen[0].startswith("tensor([1., 1.],\n       tangent=tensor([[1., 0.],\n") and "batched=1" in seen[0]
 
 
 def test_suffixes_that_would_be_too_long_get_a_line():
