@@ -34,12 +34,16 @@ cnp.import_array()
 def resize(str op, TensorBase self not None, tuple size):
     """Give `self` another size. Its elements follow each other in memory as before; new ones are zero.
 
+    A tensor that has that size stays as it is, and is not counted as changed.
+
     Raises
     ------
     RuntimeError
         When the tensor requires grad or has a tangent, or needs more memory while others see what it has.
     """
     check_resizable(op, self, size)
+    if self.shape == size:
+        return
     check_change(op, self)
     put_array(self, resized(op, self, size))
 
@@ -63,8 +67,6 @@ cdef object resized(str op, TensorBase self, tuple size):
     cdef object array = None
     if is_meta(self.array):
         return array_without_data(size, self.dtype)
-    if self.shape == size:
-        return (<object>self.array).view()
     array = memory_over(<object>self.array, size, contiguous_strides(size, self.itemsize), 0)
     if array is not None:
         return array

@@ -30,10 +30,18 @@ def test_elements_follow_each_other_as_before(resized, expected):
 
 def test_a_tensor_of_that_size_stays_as_it_is():
     x = gs.arange(6.0).reshape(2, 3).t()
-    x.resize_(3, 2)
-    assert x.stride() == (1, 3) and x.tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert x.resize_(3, 2) is x and x.resize_as_(gs.ones(3, 2)) is x
+    assert x.stride() == (1, 3) and x.tolist() == [[0, 3], [1, 4], [2, 5]] and x._version == 0
     x.resize_(2, 2)
-    assert x.stride() == (2, 1) and x.tolist() == [[0, 1], [2, 3]]
+    assert x.stride() == (2, 1) and x.tolist() == [[0, 1], [2, 3]] and x._version == 1
+
+
+def test_what_was_saved_may_be_given_the_size_that_it_has():
+    x, y = gs.ones(3, requires_grad=True), gs.arange(3.0)
+    product = x * y
+    y.resize_(3)
+    product.sum().backward()
+    assert x.grad.tolist() == [0, 1, 2]
 
 
 def test_a_larger_size_keeps_the_elements():
