@@ -4,6 +4,7 @@ Python sees here only the settings of the kernels: threads, the cache of arrays,
 """
 
 from cpython.pycapsule cimport PyCapsule_New
+from libc.limits cimport INT_MAX
 from libc.stdint cimport uint64_t, uintptr_t
 
 import numpy
@@ -779,6 +780,8 @@ def set_num_threads(n):
     """
     if n < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
+    if n > INT_MAX:
+        raise ValueError(f"set_num_threads(): overflow: {n} threads are more than {INT_MAX}, the largest C int")
     gs_set_num_threads(n)
     gs_limit_blas_threads(gs_get_num_threads())
 

@@ -90,6 +90,12 @@ def test_bincount():
     assert weights.grad.tolist() == [0.0, 1.0, 0.0, 1.0]
 
 
+def test_complex_weights_lose_their_imaginary_parts():
+    with pytest.warns(UserWarning, match="discards the imaginary part"):
+        found = gs.bincount(gs.tensor([0, 1, 1]), gs.tensor([1 + 2j, 2 - 1j, 3j]))
+    assert found.dtype == gs.float64 and found.tolist() == [1.0, 2.0]
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [

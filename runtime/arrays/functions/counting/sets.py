@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.complex_casts import real_where_kept
 from gradsmith.runtime.arrays.functions.frequency.bins import counts_of_integers
 from gradsmith.runtime.arrays.functions.frequency.equal_runs import runs
 from gradsmith.runtime.arrays.functions.frequency.membership import few_among
@@ -141,5 +142,5 @@ def bincount_of(a: Array, weights: Array | None, minlength: int) -> Array:
             f"bincount(): weights should be 1-d and have the same length as input, but sizes are {list(weights.shape)} "
             f"and {list(a.shape)}"
         )
-    dtype = np.float32 if weights.dtype == np.float32 else np.float64
-    return np.bincount(a.astype(np.int64), weights, minlength).astype(dtype)
+    dtype = np.dtype(np.float32 if weights.dtype == np.float32 else np.float64)
+    return np.bincount(a.astype(np.int64), real_where_kept(weights, dtype), minlength).astype(dtype)

@@ -23,6 +23,8 @@ def test_set_num_threads():
     array.set_num_threads(before)
     with pytest.raises(RuntimeError, match="expects a positive integer"):
         array.set_num_threads(0)
+    with pytest.raises(ValueError, match="set_num_threads.*: overflow: 1099511627776 threads are more than"):
+        array.set_num_threads(1 << 40)
 
 
 def threads_of_blas():
