@@ -378,7 +378,7 @@ cdef TensorBase op_H(TensorBase self):
             "H(): H is for matrices and 0-dimensional tensors, but got self.ndim = %r" % (ndim_of(self),)
         )
     cdef int depth = begin_op("H", (self,), NULL) if watching else 0
-    cdef TensorBase result = op_conj(op_t(self))
+    cdef TensorBase result = op_conj(self if ndim_of(self) == 0 else op_t(self))
     return ended(depth, result)
 
 def call_H(self):

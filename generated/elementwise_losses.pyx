@@ -5,7 +5,7 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     apply_fused, as_float, as_promoted, as_str, as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op,
-    begin_replaceable_op, by_ops, carry_tangents, check_real, connect_1, elementwise, ended, ended_composite,
+    begin_replaceable_op, by_ops, carry_tangents, check_real, connect_1, dtype_of, elementwise, ended, ended_composite,
     fused_forward, FusedKernel, gradient, has_tangent_1, loop_of_kernel, Node, prepare_compared, prepare_floating,
     replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
     set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, write_out_docstrings,
@@ -16,7 +16,7 @@ from gradsmith.generated.arithmetic cimport (
 )
 from gradsmith.generated.bounds cimport op_clamp_min_scalar, op_maximum_scalar, op_minimum_scalar
 from gradsmith.generated.comparison cimport op_ne_scalar, op_where_tensor_scalar
-from gradsmith.generated.copy cimport op_to_other
+from gradsmith.generated.copy cimport op_to, op_to_other
 from gradsmith.generated.division cimport op_div_tensor_scalar
 from gradsmith.runtime.formulas.reduction cimport (
     loss_of_target, reduced_loss, target_of_size, weight_of_kind, weighted_loss, weighted_mean_loss,
@@ -203,7 +203,9 @@ cdef TensorBase op_huber_loss(TensorBase self, TensorBase target, object reducti
         )
     cdef int depth = begin_op("huber_loss", (self, target, reduction, delta, weight), NULL) if watching else 0
     cdef TensorBase result = weighted_loss(
-        op_huber_distance(op_sub_tensor_tensor(self, target), delta), weight, reduction
+        op_to(op_huber_distance(op_sub_tensor_tensor(self, target), delta), dtype_of(self), False, False),
+        weight,
+        reduction,
     )
     return ended_composite(depth, result)
 
@@ -240,7 +242,9 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 cdef TensorBase op_soft_margin_loss(TensorBase self, TensorBase target, object reduction):
     cdef int depth = begin_op("soft_margin_loss", (self, target, reduction), NULL) if watching else 0
-    cdef TensorBase result = reduced_loss(op_neg(op_logsigmoid(op_mul_tensor(self, target))), reduction)
+    cdef TensorBase result = reduced_loss(
+        op_to(op_neg(op_logsigmoid(op_mul_tensor(self, target))), dtype_of(self), False, False), reduction
+    )
     return ended_composite(depth, result)
 
 def call_soft_margin_loss(self, target, reduction):

@@ -182,7 +182,7 @@ cpdef object view_as_real_of(object a):
 
 cpdef object logaddexp_of(object a, object b):
     """`log(exp(a) + exp(b))` of complex numbers, of which the one with the smaller real part is added to the other."""
-    cdef object dtype = np.result_type(a, b)
+    cdef object dtype = result_type(a, b)
     if is_meta(<PyObject *>a) or is_meta(<PyObject *>b):
         return array_without_data(common_shape("logaddexp", a, b), dtype)
     with np.errstate(all="ignore"):

@@ -322,6 +322,16 @@ def test_operand_without_dimensions_is_weak(op, dtype):
             assert str(result.dtype) == promoted_with_weak(dtype, other), (dtype, other)
 
 
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_logaddexp_of_a_complex_operand(dtype):
+    for other in set(DTYPES) - {"float16"}:
+        z = gs.tensor(array(dtype, (2,)))
+        assert str(gs.logaddexp(z, gs.tensor(array(other, (2,)))).dtype) == promoted(dtype, other), other
+        strong = gs.tensor(array(other, (2,)))
+        for found in (gs.logaddexp(strong, z[0]), gs.logaddexp(z[0], strong)):
+            assert str(found.dtype) == promoted_with_weak(other, dtype), other
+
+
 NUMBERS = {True: "bool", 3: "int64", 2.5: "float32", 1 + 2j: "complex64"}
 
 

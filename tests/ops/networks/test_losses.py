@@ -364,6 +364,18 @@ def test_targets_that_are_true_or_false(loss):
     assert gs.equal(loss(x, t), loss(x, t.float()))
 
 
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("loss", [F.huber_loss, F.soft_margin_loss])
+def test_losses_in_the_dtype_of_the_input(loss, reduction):
+    x = gs.tensor([0.5, 2.0, -1.5], requires_grad=True)
+    t = gs.tensor([1.0, -1.0, 1.0], dtype=gs.float64, requires_grad=True)
+    found, expected = loss(x, t, reduction=reduction), loss(x.double(), t, reduction=reduction)
+    assert found.dtype == gs.float32 and gs.allclose(found.double(), expected)
+    assert loss(t, x, reduction=reduction).dtype == gs.float64
+    found.sum().backward()
+    assert (x.grad.dtype, t.grad.dtype) == (gs.float32, gs.float64)
+
+
 def test_triplets_of_tensors_with_different_numbers_of_dimensions():
     with pytest.raises(
         RuntimeError, match="same number of dimensions, but got: anchor 2D, positive 2D, and negative 1D"

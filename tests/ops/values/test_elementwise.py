@@ -141,6 +141,8 @@ def test_views_of_complex_numbers():
     parts[0, 1] = 5.0
     assert z.tolist() == [1 + 5j, 3 - 1j] and parts._is_view()
     assert z.reshape(1, 2).mH.tolist() == [[1 - 5j], [3 + 1j]] and gs.ones(2, 3).H.shape == (3, 2)
+    alone = gs.tensor(3.0)
+    assert alone.H is alone and z[0].H.item() == 1 - 5j
     with pytest.raises(RuntimeError, match="H is for matrices and 0-dimensional tensors"):
         _ = z.H
     with pytest.raises(RuntimeError, match=r"^complex\(\): expected parts of one dtype, but got float32 and float64"):
