@@ -121,7 +121,7 @@ def _units(tensors: Sequence[Any]) -> list[Any]:
     for tensor, start, size in zip(tensors, _starts(sizes), sizes):
         part = np.zeros((sum(sizes), size), tensor.dtype)
         part.reshape(-1)[start * size : (start + size) * size : size + 1] = 1
-        found.append(from_array(part.reshape((sum(sizes), *tensor.shape))))
+        found.append(from_array(part.reshape((sum(sizes), *tensor.shape))).to(tensor.device))
     return found
 
 

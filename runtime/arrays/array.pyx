@@ -603,7 +603,10 @@ cdef bint is_batched_array(PyObject *a) noexcept:
 
 
 cdef bint is_on_meta(PyObject *a) noexcept:
-    return gs_meta_of_array(a) and not gs_batched_of_array(a) and not gs_indexed_of_array(a)
+    if gs_batched_of_array(a):
+        # A batch is where its slices are; a view that NumPy made of its array counts as one with data.
+        return getattr((<object>a).base, "is_meta", False)
+    return gs_meta_of_array(a) and not gs_indexed_of_array(a)
 
 
 cdef PyObject *indexed_array(int type_num, int ndim, const npy_intp *dims, object rows) except NULL:

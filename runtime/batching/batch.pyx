@@ -101,6 +101,11 @@ cdef class Batch:
         return self.physical
 
     @property
+    def is_meta(self):
+        """Have its slices no data?"""
+        return self.physical is not None and self.physical.is_meta
+
+    @property
     def is_traced(self):
         """Does it stand for a value of a program, and not for slices?"""
         return self.level.is_trace

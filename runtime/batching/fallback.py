@@ -143,4 +143,8 @@ def _stacked(slices: list[Any], expected: Any) -> Any:
         return [_stacked([part[n] for part in slices], item) for n, item in enumerate(expected)]
     if not isinstance(expected, TensorBase):
         return expected
-    return upcalls.stack(slices, 0) if slices else from_array(np.zeros((0, *expected.shape), expected.dtype))
+    return (
+        upcalls.stack(slices, 0)
+        if slices
+        else from_array(np.zeros((0, *expected.shape), expected.dtype)).to(expected.device)
+    )

@@ -105,4 +105,4 @@ cpdef object nll_backward_by_parts(
     if reduction == "mean":
         weights = weights / weights.sum()
     values = -(gradient * weights).masked_fill(target == ignore_index, 0)  # also where the gradient is NaN
-    return zeros(shape, dtype=gradient.dtype).scatter(dim, classes.unsqueeze(dim), values.unsqueeze(dim))
+    return zeros(shape, dtype=gradient.dtype, device=gradient.device).scatter(dim, classes.unsqueeze(dim), values.unsqueeze(dim))

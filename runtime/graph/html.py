@@ -15,6 +15,7 @@ from gradsmith.runtime.arrays.array import has_no_data
 from gradsmith.runtime.graph.indexed_rows import indexed_rows
 from gradsmith.runtime.graph.printing import history, number_style
 from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.graph.tensor_api import is_batched
 
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
@@ -39,9 +40,8 @@ def _whereabouts(tensor: Any) -> list[str]:
     rows = indexed_rows(tensor)
     if rows is not None:
         return [f"nnz={len(rows.values)}"]
-    if tensor.is_meta:
-        return ["device='meta'"]
-    return ["batched"] if has_no_data(array_behind(tensor)) else []
+    device = ["device='meta'"] if tensor.is_meta else []
+    return [*device, "batched"] if is_batched(array_behind(tensor)) else device
 
 
 def _preview(tensor: Any) -> str:

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradsmith.runtime.arrays.array import has_no_data
 from gradsmith.runtime.arrays.dtypes import bool_, default_complex_dtype, get_default_dtype, int64
 from gradsmith.runtime.graph.indexed_rows import indexed_rows
 from gradsmith.runtime.graph.tensor import array_behind
-from gradsmith.runtime.graph.tensor_api import data_of, refused
+from gradsmith.runtime.graph.tensor_api import data_of, is_batched, refused
 from gradsmith.runtime.switches import upcalls
 
 if TYPE_CHECKING:
@@ -116,7 +115,7 @@ def tensor_repr(tensor: Any) -> str:
         return _indexed_repr(tensor, rows)
     own_name = type(tensor).__name__
     prefix = "tensor(" if own_name in SHOWN_AS_TENSORS else f"{own_name}("
-    if has_no_data(array_behind(tensor)) and not tensor.is_meta:
+    if is_batched(array_behind(tensor)):
         return _batched_repr(tensor, prefix)
     if tensor.is_meta:
         return _with_suffixes(prefix + "...", _suffixes_without_data(tensor), len(prefix))
@@ -137,10 +136,13 @@ def _batched_repr(tensor: Any, prefix: str) -> str:
     if array.base.is_traced:  # type: ignore[union-attr]
         raise refused(array, "repr(), and so print(),")
     data, depth = data_of(array), 1
-    while has_no_data(array_behind(data)) and not data.is_meta:
+    while is_batched(array_behind(data)):
         data, depth = data_of(array_behind(data)), depth + 1
-    values = "..." if data.is_meta else _array_text(data.numpy(force=True), len(prefix))
-    return _with_suffixes(prefix + values, iter((f"size={tensor.shape}", f"batched={depth}")), len(prefix))
+    facts = [f"size={tensor.shape}", f"batched={depth}"]
+    if data.is_meta:
+        return _with_suffixes(prefix + "...", iter(("device='meta'", *facts)), len(prefix))
+    values = _array_text(data.numpy(force=True), len(prefix))
+    return _with_suffixes(prefix + values, iter(facts), len(prefix))
 
 
 def _suffixes(tensor: Any, array: Array) -> Iterator[str]:

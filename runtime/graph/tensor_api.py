@@ -44,7 +44,8 @@ def refused(array: np.ndarray[Any, Any], what: str) -> Exception:
     return array.base.error(what)  # type: ignore[union-attr, no-any-return]
 
 
-def _is_batched(array: np.ndarray[Any, Any]) -> bool:
+def is_batched(array: np.ndarray[Any, Any]) -> bool:
+    """Is it the stand-in for an array of a batch?"""
     return hasattr(array.base, "all_slices") and has_no_data(array)
 
 
@@ -116,7 +117,7 @@ def real_number(array: np.ndarray[Any, Any]) -> Any:
 
 def _value(array: np.ndarray[Any, Any]) -> Any:
     if has_no_data(array):
-        if _is_batched(array):
+        if is_batched(array):
             return known(array, VALUE).item()
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
     if when_read is not None:
@@ -127,7 +128,7 @@ def _value(array: np.ndarray[Any, Any]) -> Any:
 def tolist(array: np.ndarray[Any, Any]) -> Any:
     """Nested lists of Python numbers."""
     if has_no_data(array):
-        if _is_batched(array):
+        if is_batched(array):
             return known(array, "tolist()").tolist()
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     if when_read is not None:
@@ -145,7 +146,7 @@ def contains(array: np.ndarray[Any, Any], element: Any) -> bool:
         )
     other = element.numpy(force=True) if isinstance(element, TensorBase) else element
     if has_no_data(array):
-        if _is_batched(array):
+        if is_batched(array):
             raise refused(array, "`in`")
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
     return bool((array == other).any())
@@ -174,7 +175,7 @@ def index(array: np.ndarray[Any, Any]) -> int:
 
 def strides_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
     """Strides in elements; those of a contiguous tensor where there is no data, or NumPy gives none to no elements."""
-    if _is_batched(array):
+    if is_batched(array):
         return array.base.steps  # type: ignore[union-attr, no-any-return]
     if has_no_data(array) or (array.size == 0 and not any(array.strides)):
         return tuple(math.prod(max(n, 1) for n in array.shape[axis + 1 :]) for axis in range(array.ndim))

@@ -1,10 +1,14 @@
 """jacrev, jacfwd, hessian and hvp."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import gradsmith as gs
 from gradsmith import func
+from gradsmith.autograd.functional import hessian as hessian_of
+from gradsmith.autograd.functional import jacobian as jacobian_of
 
 X = gs.tensor([1.0, 2.0])
 BOTH = pytest.mark.parametrize("jacobian", [func.jacrev, func.jacfwd])
@@ -21,6 +25,24 @@ def test_shapes_are_those_of_output_and_input(jacobian):
     np.testing.assert_allclose(found.numpy(), expected)
     assert jacobian(lambda x: x.sum())(X).tolist() == [1.0, 1.0]
     assert jacobian(lambda x: x * X)(gs.tensor(3.0)).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("derivative", "shape"),
+    [
+        (func.jacrev, (4, 3)),
+        (func.jacfwd, (4, 3)),
+        (lambda f: func.hessian(lambda x: f(x).sum()), (3, 3)),
+        (lambda f: func.vmap(func.jacrev(f), in_dims=None, axis_size=2), (2, 4, 3)),
+        (lambda f: partial(jacobian_of, f, vectorize=True), (4, 3)),
+        (lambda f: partial(jacobian_of, f, vectorize=True, strategy="forward-mode"), (4, 3)),
+        (lambda f: partial(hessian_of, lambda x: f(x).sum(), vectorize=True), (3, 3)),
+    ],
+)
+def test_without_data_they_have_shapes(derivative, shape):
+    weight = gs.ones(4, 3, device="meta")
+    found = derivative(lambda x: (x.sin() * weight).sum(-1))(gs.ones(3, device="meta"))
+    assert (found.shape, found.device) == (shape, "meta")
 
 
 @BOTH

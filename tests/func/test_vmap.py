@@ -211,6 +211,20 @@ def test_what_a_batched_tensor_says_of_itself():
     assert "batched=" in seen[1]
 
 
+def test_slices_without_data_say_so():
+    seen = []
+
+    def looked_at(x):
+        seen.append((x.device, x.is_meta, x.is_cpu, (x * 2).device, gs.zeros_like(x).device, repr(x)))
+        return x + gs.ones(3, device=x.device) + x.new_zeros(3)
+
+    assert gs.vmap(gs.vmap(looked_at))(gs.ones(2, 4, 3, device="meta")).shape == (2, 4, 3)
+    assert seen[0][:5] == ("meta", True, False, "meta", "meta")
+    assert seen[0][5] == "tensor(..., device='meta', size=(3,), batched=2)"
+    with pytest.raises(RuntimeError, match="same device, but found at least two devices, meta and cpu"):
+        gs.vmap(lambda x: x + gs.ones(3))(gs.ones(2, 3, device="meta"))
+
+
 def test_a_copy_is_of_all_slices():
     same(vmap(lambda x: copy.copy(x) * 2)(numbers(3, 2)), numbers(3, 2) * 2)
 

@@ -179,7 +179,7 @@ def _rows_of(output: Any, points: Tensors, create_graph: bool, vectorize: bool) 
     options = {"create_graph": create_graph, "retain_graph": True}
     if vectorize and output.numel():
         units = np.eye(output.numel(), dtype=output.dtype).reshape(output.numel(), *output.shape)
-        return gradients([output], points, [from_array(units)], is_grads_batched=True, **options)
+        return gradients([output], points, [from_array(units).to(output.device)], is_grads_batched=True, **options)
     rows = [gradients([output], points, [unit], **options) for unit in _units(output)]
     return tuple(_stacked([row[n] for row in rows], point, 0) for n, point in enumerate(points))
 

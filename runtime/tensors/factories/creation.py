@@ -31,6 +31,7 @@ from gradsmith.runtime.arrays.memory_format import expect_strided, format_of, pr
 from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.batching.batch import batched, is_tracing, level_of, physical, trace_of_thread
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array, from_shared_array
+from gradsmith.runtime.graph.tensor_api import is_batched
 from gradsmith.runtime.switches.truth import check_flag, with_flag
 from gradsmith.runtime.tensors.factories import quick, quick_data
 from gradsmith.runtime.tensors.factories.no_elements import no_elements
@@ -497,7 +498,7 @@ def _filled_like(
 
 def is_batch(value: Any) -> bool:
     """Is it a tensor that stands for a batch of slices, under `vmap`?"""
-    return is_tensor(value) and has_no_data(array_behind(value)) and not value.is_meta
+    return is_tensor(value) and is_batched(array_behind(value))
 
 
 def like_slices(make: Callable[..., Tensor], input: Tensor, requires_grad: bool, *args: Any, **kwargs: Any) -> Tensor:

@@ -68,6 +68,43 @@ def test_every_gradient_has_the_shape_and_the_dtype_of_its_input(setting, create
         assert all(g is None or (g.shape, g.device) == (x.shape, x.device) for g, x in zip(second, leaves))
 
 
+@pytest.mark.filterwarnings("ignore:vmap calls")
+@pytest.mark.parametrize("setting", [setting for setting in SETTINGS if setting.places], ids=label)
+def test_every_gradient_for_several_at_once_is_there_too(setting):
+    without_data = {name: on_meta(value) for name, value in as_tensors(setting.values).items()}
+    leaves = leaves_among(without_data, setting.places)
+    roots = setting.subject.differentiable(setting.subject.call(without_data))
+
+    given = [gs.ones((2, *root.shape), dtype=root.dtype, device=root.device) for root in roots]
+    found = grad(roots, leaves, given, is_grads_batched=True)
+
+    assert [(g.shape, g.dtype, g.device) for g in found] == [((2, *x.shape), x.dtype, x.device) for x in leaves]
+
+
+# Their checks ask for values.
+VALUES_CHECKED = {"phase_checked", "basis_checked"}
+
+
+@pytest.mark.filterwarnings("ignore:vmap calls", "ignore:Casting complex values to real")
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s.subject.row.base not in VALUES_CHECKED], ids=label)
+def test_every_op_gives_slices_what_it_gives_with_data(setting):
+    values = as_tensors(setting.values)
+    batched = [name for name, value in values.items() if isinstance(value, gs.Tensor)]
+    batches = [gs.stack([values[name].detach()] * 2) for name in batched]
+
+    def of_slices(*slices):
+        others = values if slices[0].is_cpu else {name: on_meta(value) for name, value in values.items()}
+        assert len({x.device for x in slices}) == 1
+        return tuple(setting.subject.call({**others, **dict(zip(batched, slices))}))
+
+    if not batches:
+        return
+    found, expected = (gs.vmap(of_slices, randomness="different")(*given) for given in (on_meta(batches), batches))
+
+    assert [(x.shape, x.dtype) for x in found] == [(x.shape, x.dtype) for x in expected]
+    assert all(x.is_meta for x in found)
+
+
 INPLACE = [
     setting
     for setting in SETTINGS
