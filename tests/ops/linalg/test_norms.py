@@ -32,6 +32,31 @@ def test_vector_norms_are_numpys(order, dim):
     np.testing.assert_allclose(gs.linalg.vector_norm(gs.tensor(BATCH), order, dim).numpy(), wanted)
 
 
+@pytest.mark.parametrize("order", [1, 2, 3, 0.5])
+@pytest.mark.parametrize(
+    ("dtype", "scale"), [("float32", 1e-25), ("float32", 1e30), ("float64", 1e-300), ("float64", 1e300)]
+)
+@pytest.mark.parametrize("dim", [None, 1])
+def test_norms_of_numbers_whose_powers_have_no_range(order, dtype, scale, dim):
+    rows = np.array([[3.0, -4.0, 0.0], [0.0, 0.0, 0.0], [1.0, 2.0, 2.0]])
+    for numbers in (rows, rows * (0.6 + 0.8j)):
+        kind = np.result_type(dtype, np.complex64) if numbers.dtype.kind == "c" else dtype
+        found = gs.linalg.vector_norm(gs.tensor((numbers * scale).astype(kind)), order, dim)
+        wanted = (np.abs(rows) ** order).sum(dim) ** (1 / order)
+        np.testing.assert_allclose(found.double().numpy() / scale, wanted, rtol=1e-5)
+
+
+def test_euclidean_norms_keep_their_digits():
+    x = gs.tensor([3e-160, 4e-160], dtype=gs.float64, requires_grad=True)
+    x.norm().backward()
+    assert x.norm().item() == pytest.approx(5e-160, rel=1e-15) and x.grad.tolist() == pytest.approx(
+        [0.6, 0.8], rel=1e-15
+    )
+    assert gs.linalg.vector_norm(gs.tensor([np.inf, 1.0])).item() == np.inf
+    assert gs.isnan(gs.linalg.vector_norm(gs.tensor([np.inf, np.nan])))
+    assert gs.linalg.vector_norm(gs.zeros(0)).item() == 0 and gs.zeros(2, 0).norm(dim=1).tolist() == [0, 0]
+
+
 def test_norm_without_an_order_is_that_of_all_elements():
     assert gs.linalg.norm(gs.tensor(BATCH)).item() == pytest.approx(np.sqrt((BATCH**2).sum()))
     with pytest.raises(RuntimeError, match="the input must be 1D or 2D. Got 3D"):

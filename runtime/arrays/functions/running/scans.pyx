@@ -2,6 +2,7 @@
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp
+from libc.float cimport DBL_EPSILON, DBL_MIN, FLT_EPSILON, FLT_MIN
 from libc.math cimport M_LN2, NAN, atan2, cos, exp, expf, hypot, isinf, isnan, log, log1p, log1pf, sin
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
@@ -321,7 +322,9 @@ cpdef object p_norm_of(object a, object p, object dim, bint keepdim):
         if p == 1:
             return np.asarray(np.sum(size, axis=axes, keepdims=keepdim))
         if p == 2:
-            return np.asarray(np.sqrt(np.sum(size * size, axis=axes, keepdims=keepdim)))
+            total = np.asarray(np.sum(size * size, axis=axes, keepdims=keepdim))
+            if not has_left_range(total, size, axes):
+                return np.asarray(np.sqrt(total))
         return np.asarray(scaled_norm(size, p, axes, keepdim)).astype(real, copy=False)
 
 
@@ -332,7 +335,45 @@ cdef object usual_norm(object a, bint is_euclidean, object axes, bint keepdim):
         total = take(sum_axes(parts, axes, keepdim))
     finally:
         release_array(parts)        # it serves the next result of its size, without page faults
+    if is_euclidean and has_left_range(total, a, axes):
+        with np.errstate(all="ignore"):
+            return np.asarray(scaled_norm(np.abs(a), 2, axes, keepdim)).astype(a.dtype, copy=False)
     return take(unary(SQRT, <PyObject *>total)) if is_euclidean else total
+
+
+cdef bint has_left_range(object total, object a, object axes) except -1:
+    """Is a sum of squares infinite, or so small that they have lost digits, as those of numbers near 1e-160 have?
+
+    Where it is zero the sum of magnitudes tells whether all of them were.
+    """
+    cdef bint is_single = cnp.PyArray_TYPE(total) == cnp.NPY_FLOAT32
+    cdef double least = FLT_MIN / FLT_EPSILON if is_single else DBL_MIN / DBL_EPSILON
+    if not total.flags.c_contiguous:
+        total = np.ascontiguousarray(total)
+    cdef void *sums = cnp.PyArray_DATA(total)
+    cdef npy_intp n = cnp.PyArray_SIZE(total)
+    if leaves_range(<float *>sums, n, least) if is_single else leaves_range(<double *>sums, n, least):
+        return True
+    if not (has_zero(<float *>sums, n) if is_single else has_zero(<double *>sums, n)):
+        return False
+    magnitudes = np.sum(np.abs(a), axis=axes)
+    return bool(np.any(magnitudes.reshape(total.shape)[total == 0]))
+
+
+cdef bint leaves_range(real *sums, npy_intp n, double least) noexcept:
+    cdef npy_intp i
+    for i in range(n):
+        if 0 < sums[i] < least or isinf(sums[i]):
+            return True
+    return False
+
+
+cdef bint has_zero(real *sums, npy_intp n) noexcept:
+    cdef npy_intp i
+    for i in range(n):
+        if sums[i] == 0:
+            return True
+    return False
 
 
 cdef object scaled_norm(object size, object p, object axes, bint keepdim):
