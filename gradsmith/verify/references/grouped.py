@@ -67,7 +67,9 @@ def group_extreme(x: Array, dim: int, index: Any, src: Array, reduce: str, op: s
 
 def renorm(x: Array, p: float, dim: int, maxnorm: float) -> Array:
     others = tuple(d for d in range(x.ndim) if d != dim % x.ndim)
-    norms = np.sum(np.abs(x) ** p, others, keepdims=True) ** (1 / p)
+    greatest = np.max(np.abs(x), others, keepdims=True, initial=0)
+    scale = np.where((greatest > 0) & np.isfinite(greatest), greatest, 1)  # so that powers do not leave the range
+    norms = np.sum((np.abs(x) / scale) ** p, others, keepdims=True) ** (1 / p) * scale
     return x * np.where(norms > maxnorm, maxnorm / (norms + 1e-7), 1)
 
 

@@ -323,7 +323,7 @@ cpdef object p_norm_of(object a, object p, object dim, bint keepdim):
             return np.asarray(np.sum(size, axis=axes, keepdims=keepdim))
         if p == 2:
             total = np.asarray(np.sum(size * size, axis=axes, keepdims=keepdim))
-            if not has_left_range(total, size, axes):
+            if total.dtype.kind != "f" or not has_left_range(total, size, axes):
                 return np.asarray(np.sqrt(total))
         return np.asarray(scaled_norm(size, p, axes, keepdim)).astype(real, copy=False)
 
