@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_input, as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_ops,
     carry_tangents, check_real, connect_1, connect_2, copy_of, dtype_of, elementwise, ended, ended_composite,
-    fused_forward, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, item_of,
-    loop_of_kernel, ndim_of, no_loop, Node, or_zeros, prepare_floating, replayed_arrays, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, set_grad_input, set_history, shape_of, take_second_names, TensorBase, wants,
-    watching, wrap, write_out_docstrings,
+    fused_forward, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, loop_of_kernel,
+    ndim_of, no_loop, Node, or_zeros, prepare_floating, replayed_arrays, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, set_grad_input, set_history, take_second_names, TensorBase, wants, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.angles cimport op_atan2
@@ -300,38 +300,83 @@ def view_as_real_copy(input, *, out=None):
     return give_out("view_as_real_copy", out, call_view_as_real_copy(input))
 
 
-# ---- view_as_complex(Tensor self) -> Tensor
+# ---- view_as_complex(Tensor(a) self) -> Tensor(a)
+
+cdef class ViewAsComplexBackward0(Node):
+    """Backward of ``view_as_complex``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        set_grad_input(grad_inputs, 0, op_view_as_real(grad))
+
+cdef object tangents_view_as_complex(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_view_as_complex(self_t)
 
 cdef TensorBase op_view_as_complex(TensorBase self):
-    try:
-        if not item_of(shape_of(self), -1) == 2:
-            raise RuntimeError(
-                "view_as_complex(): needs a last dimension of size 2, but got self.shape = %r" % (shape_of(self),)
-            )
-    except IndexError:
-        raise IndexError(
-            "view_as_complex(): needs a last dimension of size 2, but got self.shape = %r" % (shape_of(self),)
-        ) from None
-    cdef int depth = begin_op("view_as_complex", (self,), NULL) if watching else 0
-    cdef TensorBase result = op_complex_of_parts(op_select(self, -1, 0), op_select(self, -1, 1))
-    return ended_composite(depth, result)
+    cdef int depth = begin_op("view_as_complex", (self,), &batched_view_as_complex) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else floats.view_as_complex_of(array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>ViewAsComplexBackward0.__new__(ViewAsComplexBackward0)
+        connect_1(node, 0, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self) and not result.flags & IS_VIEW:
+        carry_tangents(result, (self,), tangents_view_as_complex, ())
+    return ended(depth, result)
+
+cdef object packed_view_as_complex(tuple operands):
+    return op_view_as_complex(<TensorBase>operands[0])
+
+cdef BatchRule batched_view_as_complex
+batched_view_as_complex = BatchRule(b"view_as_complex", along_slices, b"b", packed_view_as_complex, NULL, no_loop())
 
 def call_view_as_complex(self):
     self = as_input(self, "view_as_complex")
     check_real(self, "view_as_complex")
     return op_view_as_complex(<TensorBase>self)
 
-def view_as_complex(input):
-    """Pairs along the last dimension as complex numbers, in memory of their own.
+def call_view_as_complex_copy(self):
+    self = as_input(self, "view_as_complex_copy")
+    check_real(self, "view_as_complex_copy")
+    return copy_of(op_view_as_complex(<TensorBase>self))
 
-    ``view_as_complex(Tensor self) -> Tensor``
+def view_as_complex(input):
+    """View of the pairs along the last dimension as complex numbers; a copy where they do not lie side by side in
+    memory.
+
+    ``view_as_complex(Tensor(a) self) -> Tensor(a)``
 
     Parameters:
     input : Tensor
+
+    Returns:
+    Tensor
+        A view of `input` where possible.
+
+    Gradients:
+        input: view_as_real(grad)
+        result: auto_linear
     """
     return call_view_as_complex(input)
 
-view_as_complex_copy = view_as_complex
+def view_as_complex_copy(input, *, out=None):
+    """View of the pairs along the last dimension as complex numbers; a copy where they do not lie side by side in
+    memory. Copied into memory of its own.
+
+    ``view_as_complex(Tensor(a) self) -> Tensor(a)``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+
+    Gradients:
+        input: view_as_real(grad)
+        result: auto_linear
+    """
+    return give_out("view_as_complex_copy", out, call_view_as_complex_copy(input))
 
 
 # ---- adjoint(Tensor(a) self) -> Tensor(a)

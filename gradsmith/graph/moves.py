@@ -102,7 +102,8 @@ def slice_backward(view: StepView) -> list[str]:
 
 def geometry_scatter(view: StepView) -> list[str]:
     part, array = view.operands[1], view.array(view.slot)
-    if part.base_strides != array.strides or part.dtype != array.dtype or 0 in part.strides:
+    is_other = part.dtype != array.dtype or part.joins_parts
+    if part.base_strides != array.strides or is_other or 0 in part.strides:
         raise NotExportable("its view shows elements more than once, or of another dtype")
     shown = np.ndarray(part.shape, array.dtype, array, part.offset, part.strides)
     return _scattered(view, shown)

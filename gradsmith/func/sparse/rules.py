@@ -292,7 +292,9 @@ def view_of_changed(call: Call) -> list[Link]:
 
 
 def places_of(geometry: Any) -> NDArray[np.intp] | None:
-    """For each element of a view the number of the one in the base; None if the base has several in one place."""
+    """For each element of a view the number of the one in the base; None if several in the base belong to one."""
+    if geometry.joins_parts:
+        return None
     base = _addresses(geometry.base_shape, geometry.base_strides)
     order = np.argsort(base, kind="stable")
     base = base[order]

@@ -176,12 +176,14 @@ def _rows(table: np.ndarray[Any, Any]) -> list[Any]:
 def _places(node: Any, level: int) -> Geometry:
     """A view, which must lie inside of its base: it is not looked at again."""
     fields = _items(node, level)
-    expect(len(fields) == 7, "a view in a base is not of seven parts")
+    expect(len(fields) in (7, 8), "a view in a base is not of seven or eight parts")
     geometry = Geometry(*fields)
     _expect_layout(geometry.base_shape, geometry.base_strides)
     _expect_layout(geometry.shape, geometry.strides)
     expect(type(geometry.offset) is int and abs(geometry.offset) < MOST_BYTES, "a view has no offset")
     expect(isinstance(geometry.dtype, np.dtype) and type(geometry.in_parts) is bool, "a view has no dtype")
+    expect(type(geometry.joins_parts) is bool, "a view has no dtype")
+    expect(not geometry.joins_parts or geometry.shape[-1:] == (2,), "a view of pairs has none")
     low, high = extent(geometry)
     expect(high - low < MOST_BYTES and is_inside(geometry), "a view reaches beyond its base")
     return geometry

@@ -126,6 +126,9 @@ def _hidden(name: str, function: Callable[..., Any]) -> Op:
 
 def _view_in(base: Array, tensor: Slot, dtype: Any, shape: Any, strides: Any, offset: int) -> tuple[Any, ...]:
     """Arguments of `view_at`; the real numbers that a complex one consists of are its last dimension."""
+    if dtype.kind == "c" and base.dtype.kind != "c":
+        places = (*shape, 2), (*strides, base.itemsize)
+        return tensor, base.strides, Geometry(base.shape, base.strides, *places, offset, base.dtype, False, True)
     in_parts = base.dtype != dtype
     whole, steps = (*base.shape, 2) if in_parts else base.shape, (*base.strides, dtype.itemsize)[: base.ndim + in_parts]
     geometry = Geometry(whole, steps, tuple(shape), tuple(strides), offset, dtype, in_parts)

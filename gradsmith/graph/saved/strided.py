@@ -14,7 +14,7 @@ from gradsmith.generated.shape import strided_view
 from gradsmith.generated.tensor import Tensor
 from gradsmith.graph.saved.document import Array
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.view_geometry import Geometry, is_inside
+from gradsmith.runtime.arrays.functions.view_geometry import Geometry, dtype_of_view, is_inside, shape_of_view
 from gradsmith.runtime.arrays.strided import StridedGeometry
 from gradsmith.runtime.batching.batch import level_of
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -30,12 +30,13 @@ def view_at(tensor: Tensor, strides: tuple[int, ...], geometry: Geometry) -> Ten
     """A view of a tensor that has such strides, at the places that a geometry names."""
     array = _physical(tensor)
     if has_no_data(array):
-        return from_array(array_without_data(geometry.shape, geometry.dtype))
+        return from_array(array_without_data(shape_of_view(geometry), dtype_of_view(geometry)))
     is_same = array.dtype == geometry.dtype or (array.dtype.kind == "c" and geometry.dtype == array.real.dtype)
     base = geometry._replace(base_shape=array.shape, base_strides=array.strides)
     if array.strides != strides or not is_same or not _is_inside(base, array):
         raise RuntimeError(f"view: {LAYOUT}")
-    found: Tensor = view_of(tensor, geometry.dtype, geometry.shape, geometry.strides, geometry.offset)
+    shape, dtype = shape_of_view(geometry), dtype_of_view(geometry)
+    found: Tensor = view_of(tensor, dtype, shape, geometry.strides[: len(shape)], geometry.offset)
     return found
 
 

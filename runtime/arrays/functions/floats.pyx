@@ -180,6 +180,32 @@ cpdef object view_as_real_of(object a):
     return a[..., None].view(part)
 
 
+cpdef object view_as_complex_of(object a):
+    """Pairs along the last dimension as complex numbers: in the same memory where they lie side by side, else in a copy."""
+    cdef tuple shape = a.shape
+    cdef Py_ssize_t last = len(shape) - 1
+    if cnp.PyArray_TYPE(a) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
+        raise RuntimeError(
+            f"view_as_complex(): is only supported for float32 and float64 tensors, but got {a.dtype}; convert it first"
+        )
+    if last < 0 or shape[last] != 2:
+        raise RuntimeError(f"view_as_complex(): needs a last dimension of size 2, but got self.shape = {shape}")
+    kind = np.dtype(f"c{2 * a.itemsize}")
+    if is_meta(<PyObject *>a):
+        return array_without_data(shape[:last], kind)
+    if cnp.PyArray_SIZE(a) == 0:
+        return np.empty(shape[:last], kind)
+    if a.flags.c_contiguous or not are_pairs(a, last):
+        return np.ascontiguousarray(a).view(kind).reshape(shape[:last])
+    return a.view(kind)[..., 0]
+
+
+cdef bint are_pairs(object a, Py_ssize_t last) except -1:
+    """Do the two parts of each number lie side by side, and the numbers at distances that strides of numbers can tell?"""
+    cdef list steps = [step // a.itemsize for step in a.strides]
+    return steps[last] == 1 and not any([n > 1 and step % 2 for n, step in zip(a.shape[:last], steps)])
+
+
 cpdef object logaddexp_of(object a, object b):
     """`log(exp(a) + exp(b))` of complex numbers, of which the one with the smaller real part is added to the other."""
     cdef object dtype = result_type(a, b)

@@ -30,6 +30,7 @@ class Geometry(NamedTuple):
     offset: int  # of the view's first element from the base's first
     dtype: np.dtype[Any]  # of the base, or of its parts
     in_parts: bool  # a real view of a complex base: the base is described with a last dimension (real, imaginary)
+    joins_parts: bool = False  # a complex view of a real base: the view is described so
 
 
 def geometry_of(base: NDArray[Any], view: NDArray[Any]) -> Geometry:
@@ -38,6 +39,9 @@ def geometry_of(base: NDArray[Any], view: NDArray[Any]) -> Geometry:
     if base.dtype.kind == "c" and view.dtype.kind != "c":
         parts = (*base.shape, 2), (*base.strides, view.itemsize)
         return Geometry(*parts, view.shape, view.strides, offset, view.dtype, True)
+    if view.dtype.kind == "c" and base.dtype.kind != "c":
+        places = (*view.shape, 2), (*view.strides, base.itemsize)
+        return Geometry(base.shape, base.strides, *places, offset, base.dtype, False, True)
     return Geometry(base.shape, base.strides, view.shape, view.strides, offset, base.dtype, False)
 
 
@@ -52,6 +56,24 @@ def _joined(base: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     if not geometry.in_parts:
         return whole
     return whole.view(np.result_type(geometry.dtype, np.complex64)).reshape(geometry.base_shape[:-1])
+
+
+def _parts_of_view(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    """`values`, of the view's shape, as the geometry describes the view."""
+    return np.ascontiguousarray(values).view(geometry.dtype).reshape(geometry.shape) if geometry.joins_parts else values
+
+
+def _view_of_parts(shown: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
+    """Of the view's shape and dtype, from a contiguous array that is as the geometry describes the view."""
+    return shown.view(dtype_of_view(geometry)).reshape(geometry.shape[:-1]) if geometry.joins_parts else shown
+
+
+def dtype_of_view(geometry: Geometry) -> np.dtype[Any]:
+    return np.result_type(geometry.dtype, np.complex64) if geometry.joins_parts else geometry.dtype
+
+
+def shape_of_view(geometry: Geometry) -> tuple[int, ...]:
+    return geometry.shape[:-1] if geometry.joins_parts else geometry.shape
 
 
 def is_inside(geometry: Geometry) -> bool:
@@ -129,9 +151,10 @@ def slice_values(array: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     Of elements that the base has in one place it is their mean: the transpose of `scatter_values`.
     """
     if has_no_data(array):
-        return array_without_data(geometry.shape, geometry.dtype)
+        return array_without_data(shape_of_view(geometry), dtype_of_view(geometry))
     values = _parts(array, geometry)
-    return _shown(values if _sizes_of_places(geometry) is None else _means(values, geometry), geometry)
+    shown = _shown(values if _sizes_of_places(geometry) is None else _means(values, geometry), geometry)
+    return _view_of_parts(shown, geometry)
 
 
 def _shown(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
@@ -167,7 +190,7 @@ def replaced_values(array: NDArray[Any], values: NDArray[Any] | int, geometry: G
         return array
     base, view = scratch(geometry)
     base[...] = _parts(array, geometry)
-    view[...] = values
+    view[...] = _parts_of_view(np.broadcast_to(values, shape_of_view(geometry)), geometry)
     return _joined(base, geometry)
 
 
@@ -181,7 +204,8 @@ def winners_of(geometry: Geometry) -> NDArray[Any] | None:
     numbers = np.arange(math.prod(geometry.shape)).reshape(geometry.shape)
     _, view = scratch(_scaled(geometry, numbers.dtype))
     view[...] = numbers
-    return np.asarray(view == numbers)
+    kept = np.asarray(view == numbers)
+    return np.asarray(kept.all(-1)) if geometry.joins_parts else kept
 
 
 def overlaps_itself(array: NDArray[Any]) -> bool:
@@ -231,6 +255,7 @@ def scatter_values(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     if has_no_data(values):
         return _base_without_data(geometry)
     base, view = scratch(geometry)
+    values = _parts_of_view(values, geometry)
     if _overlaps_itself(geometry):
         _scatter_sum(values, geometry, base, view)
     else:

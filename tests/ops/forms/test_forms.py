@@ -83,7 +83,7 @@ def test_what_is_exported(row):
         assert (name in gs.__all__) == (is_public(row) or name in in_place.__all__ or name in layers.__all__)
         assert hasattr(gs.Tensor, name) == bool({"method", "property"} & of_all_overloads)
         is_an_op = any(name + "_copy" == other.base and is_public(other) for other in CALLABLE)
-        is_a_copy = "copy" in row.forms or is_an_op or name == "view_as_complex"  # whose copy is a plain function
+        is_a_copy = "copy" in row.forms or is_an_op
         assert (name + "_copy" in gs.__all__) == is_a_copy
         assert hasattr(gs.Tensor, name + "_") or "inplace" not in row.forms
 
