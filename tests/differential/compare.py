@@ -273,7 +273,11 @@ def is_left_out(step: Step):
 
 
 def comparable(ours: str | None, theirs: str | None):
-    """Would a handler of the one exception catch the other; NotImplementedError is a RuntimeError."""
+    """Would a handler of the one exception catch the other; NotImplementedError is a RuntimeError.
+
+    PyTorch's `linalg.LinAlgError` calls itself `_LinAlgError`.
+    """
+    ours, theirs = (name and name.removeprefix("_") for name in (ours, theirs))
     return ours == theirs or {ours, theirs} == {"RuntimeError", "NotImplementedError"}
 
 

@@ -98,10 +98,15 @@ EXPLANATIONS = (
             "dtype should be real for real inputs", "INTERNAL ASSERT FAILED", "tensor does not have a device",
             "bias type .* should be the same", "expected scalar type", "shape '.*' is invalid for input",
             "could not infer output dtype", "but the operation's result requires dtype",
+            "not yet implemented for tensors with different dtypes", r"mixed dtype \(CPU\)",
+            "must have the same dtype, but got", "last dimension with stride 1", "stride divisible by 2",
+            "storage_offset divisible by 2",
         )(d)
         or into_out(
             "non-boolean outputs", "output tensor's dtype is wrong", "should have the same dtype",
             "have the same dtype, but got", "out tensor to have scalar type", "must be of same type as input",
+            "expected scalar_type", "dtype of out", "expects (mantissa|exponent) to have dtype",
+            "Expected the output tensor to have dtype",
         )(d),
     ),
     Explanation(
@@ -161,7 +166,7 @@ EXPLANATIONS = (
         "losses of complex numbers",
         "PyTorch computes what has no meaning as a loss.",
         ("accepted_calls.md", "**Some calls of PyTorch are refused.**"),
-        lambda d: only_we_refuse("_loss.*not defined for complex numbers")(d)
+        lambda d: only_we_refuse("(_loss|cross_entropy).*not defined for complex numbers")(d)
         or (of_call("_loss", "cross_entropy", aspects=("error type",))(d) and "not defined for" in str(d.ours)),
     ),
     Explanation(
@@ -176,7 +181,9 @@ EXPLANATIONS = (
         "A hook on saved tensors gave an index back in another dtype; each library has an exception of its own.",
         ("errors.md", "**One error per call.**"),
         lambda d: d.aspect in ("error", "error type")
-        and re.search("only supports boolean masks|tensors used as indices must be", str(d.theirs)) is not None
+        and re.search(
+            "only supports boolean masks|tensors used as indices must be|dtype int64 for index", str(d.theirs)
+        ) is not None
         and any("saved_hooks" in step.source() for step in d.history),
     ),
     Explanation(
