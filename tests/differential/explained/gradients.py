@@ -238,9 +238,10 @@ EXPLANATIONS = (
         "what does not depend has no history",
         "PyTorch's node has all results, and all that it has saved is gone after the backward of one.",
         ("gradients.md", "**Only what depends on an input has a history.**"),
-        lambda d: called_before(d, *APART)
+        lambda d: (called_before(d, *APART)
         and (d.aspect in ("requires_grad", "has_node", "is_leaf")
-        or only_pytorch_refuses("backward through the graph a second time")(d)),
+        or only_pytorch_refuses("backward through the graph a second time")(d)))
+        or (d.aspect == "requires_grad" and "create_graph" in d.step.kwargs and called_before(d, "conv")),
     ),
     Explanation(
         "gradients are tensors of their own",
