@@ -276,8 +276,8 @@ class Continuous(Univariate):
         is_below, is_above = y < low, y > high
         if not (isinstance(low, float) and isinstance(high, float) and math.isinf(low) and math.isinf(high)):
             y = where(is_below | is_above, _inside(low, high), y)
-            found = where(is_below, below, where(is_above, above, function(y, *shapes)))
-            return where(y == y, found, math.nan)
+            inside = where(is_below, below, where(is_above, above, function(y, *shapes)))
+            return where(y == y, inside, math.nan)
         found: Tensor = function(y, *shapes)
         return found
 
