@@ -227,8 +227,9 @@ class Variant:
 
     def _with_history(self, call: _Call) -> Any:
         recorded = RecordedCall.apply(call, *[_leaf_of(source, call.leaves) for source, _ in self.wanted])
-        call.found.update(zip(self.recorded_slots, recorded))
-        return self.finished(call.found, call.leaves)
+        found, call.found = call.found, {}  # of which the node must know nothing: results lead to it
+        found.update(zip(self.recorded_slots, recorded))
+        return self.finished(found, call.leaves)
 
     def _has_same_gradients(self, leaves: list[Any]) -> bool:
         """Have the leaves a `.grad` where they had one when the function was traced?"""

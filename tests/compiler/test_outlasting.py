@@ -1,5 +1,8 @@
 """Tensors that outlast a compiled call get the histories, hooks and flags that they get in eager."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -328,3 +331,36 @@ def test_a_custom_function_returns_an_input_as_it_is(requires_grad):
                 gradient, x.grad = x.grad, None
                 found.sum().backward()
                 assert (x.grad is None) == (gradient is None) and (gradient is None or gs.equal(x.grad, gradient))
+
+
+def results_that_go(function, argument):
+    """Whether results of a compiled call with a history are given back at once, without the collector."""
+    compiled = gs.compile(function)
+    for _ in range(2):
+        compiled(argument)
+    gc.disable()
+    try:
+        for backward in (False, True):
+            results = gs.utils.pytree.flatten(compiled(argument))[0]
+            references = [weakref.ref(one) for one in results if isinstance(one, gs.Tensor)]
+            if backward:
+                sum(one.sum() for one in results).backward()
+            del results
+            assert references and not any(reference() for reference in references)
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x * 2).tanh(),
+        lambda x: ((x * 2).tanh(), {"a": x.exp()}),
+        lambda x: F.dropout(x.exp(), 0.5),
+        lambda x: gs.distributions.Normal(x, 1.0).log_prob(gs.ones(3)),
+        lambda x: (x.exp(), x.view(-1), x[0]),
+    ],
+)
+def test_results_with_a_history_are_given_back(function):
+    """Their node must not hold them: nothing would ever find such a cycle."""
+    results_that_go(function, gs.ones(3, requires_grad=True))

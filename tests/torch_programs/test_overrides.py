@@ -532,3 +532,21 @@ def test_a_parameter_of_a_class_that_takes_no_functions():
     made = gs.Tensor._make_subclass(Closed, gs.ones(2), True)
     with gs._C.DisableTorchFunctionSubclass():
         assert type(made) is Closed and made.requires_grad and made.is_leaf
+
+
+class Passing(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+def test_size_stays_a_number_and_a_method() -> None:
+    """Also of plain tensors once a class or a mode overrides their methods."""
+    plain, logged = gs.ones(2, 3), gs.ones(2, 3).as_subclass(Logged)
+    with Passing():
+        plain + 1
+    for x in (plain, logged):
+        Logged.calls.clear()
+        assert x.size == 6 and [0] * x.size == [0] * 6 and not Logged.calls
+        assert x.size() == (2, 3) and x.size(1) == 3 and x.size(dim=0) == 2
+    assert len(Logged.calls) == 3 and {call[0].split(".")[-1] for call in Logged.calls} == {"size"}
+    assert np.array_equal(np.arange(6.0) / plain.size, np.arange(6.0) / 6)

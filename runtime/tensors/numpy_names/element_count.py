@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any, overload
 
 from gradsmith.runtime.graph.size import Size
+from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.graph.tensor_api import size_of
 
 
@@ -28,3 +31,17 @@ class ElementCount(int):
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:
         return int, (int(self),)
+
+
+class OverridableCount(ElementCount):
+    """That of a tensor whose method `size` can be overridden."""
+
+    _method: Callable[..., Any]
+
+    def __new__(cls, tensor: Any, method: Callable[..., Any]) -> OverridableCount:
+        count = int.__new__(cls, math.prod(TensorBase.shape.__get__(tensor)))
+        count._method = method
+        return count
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._method(*args, **kwargs)

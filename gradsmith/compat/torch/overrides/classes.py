@@ -20,6 +20,7 @@ from gradsmith.runtime.overrides.methods import (
     OverridableProperty,
     OverridableReflected,
 )
+from gradsmith.runtime.tensors.numpy_names.element_count import OverridableCount
 
 # How Python makes and keeps an object: none of these computes anything.
 _OF_OBJECTS = frozenset((
@@ -42,6 +43,14 @@ _OPERATORS = frozenset(
 # For these it does not matter on which side a number is.
 _EITHER_WAY = {"__radd__": "add", "__rmul__": "mul"}
 _WITHOUT_ARGUMENTS = (None, "($self)", "($self, /)")
+
+
+class OverridableSize(OverridableMethod):
+    """`size`, which is the number of elements where it is not called."""
+
+    def __get__(self, instance: Any, owner: type | None) -> Any:
+        method = super().__get__(instance, owner)
+        return method if instance is None else OverridableCount(instance, method)
 
 
 def make_class_overridable(cls: type) -> None:
@@ -107,7 +116,7 @@ def _overridable(name: str, member: Any) -> Any:
     forward = name.replace("__r", "__", 1)
     if name.startswith("__r") and forward in _OPERATORS:
         return OverridableReflected(name, getattr(Tensor, _EITHER_WAY.get(name, name)), Tensor, _method_of(forward))
-    return OverridableMethod(getattr(Tensor, name))
+    return (OverridableSize if name == "size" else OverridableMethod)(getattr(Tensor, name))
 
 
 def _method_of(operator: str) -> Any:
