@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gradsmith.autograd import Function, grad
 from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
 from gradsmith.compiler.captured.counting import signature_of
 from gradsmith.compiler.captured.names import CapturedNames
@@ -19,16 +16,16 @@ from gradsmith.compiler.objects import leaves_like
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps, written_owners
 from gradsmith.compiler.plans.recomputing import Recomputing
+from gradsmith.compiler.recorded import Recording
 from gradsmith.compiler.tracing import Result, Source, Traced, at_hand_for_backward, values_of
 from gradsmith.compiler.values import Values
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.entry import Entry
 from gradsmith.runtime.programs.program import Program, Step
 from gradsmith.runtime.programs.trace import Expected, Outdated
-from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.utils import pytree
 
 
@@ -223,13 +220,9 @@ class Variant:
 
     def _recorded(self, function: Any, leaves: Sequence[Any], values: tuple[Any, ...], states: list[Any]) -> Any:
         """The results of a call whose program has run, with their history."""
-        return self._with_history(_Call(self, function, list(leaves), dict(zip(self.forward_outputs, values)), states))
-
-    def _with_history(self, call: _Call) -> Any:
-        recorded = RecordedCall.apply(call, *[_leaf_of(source, call.leaves) for source, _ in self.wanted])
-        found, call.found = call.found, {}  # of which the node must know nothing: results lead to it
-        found.update(zip(self.recorded_slots, recorded))
-        return self.finished(found, call.leaves)
+        leaves = list(leaves)
+        found = Recording(self, function, leaves, states).with_history(dict(zip(self.forward_outputs, values)))
+        return self.finished(found, leaves)
 
     def _has_same_gradients(self, leaves: list[Any]) -> bool:
         """Have the leaves a `.grad` where they had one when the function was traced?"""
@@ -250,7 +243,7 @@ class Variant:
         if self.backward is None or not is_grad_enabled():
             return self.finished(self.run_forward(leaves), leaves)
         states = [(generator, generator.get_state()) for generator in self.generators]
-        return self._with_history(_Call(self, function, leaves, self.run_forward(leaves), states))
+        return self._recorded(function, leaves, self.forward.run(values_of(self.forward_sources, leaves)), states)
 
     def run_forward(self, leaves: list[Any]) -> dict[int, Tensor]:
         values = self.forward.run(values_of(self.forward_sources, leaves))
@@ -290,7 +283,8 @@ class Variant:
             found[slot] = found[slot].clone()
         if self.backward is None:
             return self.finished(found, leaves)
-        return self._with_history(_Call(self, function, leaves, found, traced.trace.generators))
+        found = Recording(self, function, leaves, traced.trace.generators).with_history(found)
+        return self.finished(found, leaves)
 
     def recorded_of(self, results: list[Any]) -> list[Tensor]:
         """Those of all results of a call that have a history of its own, in the same order."""
@@ -301,91 +295,9 @@ class Variant:
         return list(found.values())
 
 
-@dataclass(slots=True)
-class _Call:
-    """One recorded call: the values of its program, and the states that generators had before."""
-
-    variant: Variant
-    function: Any
-    leaves: list[Any]
-    found: dict[int, Any]
-    states: list[tuple[Any, Any]]
-
-
-class RecordedCall(Function):
-    """The node of a compiled call: its backward runs the program of the gradients."""
-
-    @staticmethod
-    def forward(ctx: Any, call: _Call, *inputs: Tensor) -> Any:
-        variant = call.variant
-        kept = [call.found[slot] for slot in variant.kept]
-        read = values_of(variant.backward_sources, call.leaves)
-        ctx.n_kept, ctx.n_read, ctx.call = len(kept), len(read), call
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*kept, *read, *inputs)
-        return tuple([call.found[slot] for slot in variant.recorded_slots])
-
-    @staticmethod
-    def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
-        variant, saved = ctx.call.variant, ctx.saved_tensors
-        assert variant.backward is not None
-        inputs = saved[ctx.n_kept + ctx.n_read :]
-        if is_grad_enabled() or any(one is not None and is_batched_tensor(one) for one in cotangents):
-            return (None, *_differentiated_again(ctx.call, inputs, cotangents))
-        given = [_dense(one, slot, variant) for one, slot in zip(cotangents, variant.cotangents)]
-        values = variant.backward.run((*given, *saved[: ctx.n_kept + ctx.n_read]))
-        found = dict(zip(variant.wanted_slots, values))
-        gradients = [None if slot is None else found[slot] for _, slot in variant.wanted]
-        if all(one is not None for one in cotangents):
-            return (None, *gradients)
-        if variant.may_run_again and not all(map(_is_finite, gradients)):  # a zero times an infinity may be among them
-            return (None, *_differentiated_again(ctx.call, inputs, cotangents))
-        reached = frozenset().union(*(places for places, one in zip(variant.reached, cotangents) if one is not None))
-        return (None, *[one if place in reached else None for place, one in enumerate(gradients)])
-
-
 def _calls_python(step: Step) -> bool:
     """Does it call a function for what that does beside its results?"""
     return step.function is not None and step.has_effects and not isinstance(step.function, Expected)
-
-
-def _dense(cotangent: Tensor | None, slot: int, variant: Variant) -> Tensor:
-    """Row by row; zeros for that of a result that took no part."""
-    return variant.values.zeros(slot) if cotangent is None else cotangent.contiguous()
-
-
-def _is_finite(gradient: Tensor | None) -> bool:
-    return gradient is None or bool(np.isfinite(array_behind(gradient)).all())
-
-
-def _differentiated_again(call: _Call, inputs: tuple[Tensor, ...], cotangents: tuple[Tensor | None, ...]) -> Any:
-    """Gradients with a history, or of several results at a time: of the function itself, called once more."""
-    if not call.variant.may_run_again:
-        raise RuntimeError(
-            f"compile({call.function.__name__}): gradients of a call that wrote to tensors of others or called Python "
-            "functions for their effects have no history, and vmap cannot ask for several at once; differentiate the "
-            "function that is not compiled"
-        )
-    create_graph = is_grad_enabled()
-    with enable_grad():
-        with _generators_as_before(call.states):
-            results = call.variant.recorded_of(call.variant.again(call.function, call.leaves))
-        results = [result for result, one in zip(results, cotangents) if one is not None]
-        given = [one for one in cotangents if one is not None]
-        return grad(results, inputs, given, create_graph=create_graph, allow_unused=True)
-
-
-@contextlib.contextmanager
-def _generators_as_before(states: list[tuple[Any, Any]]) -> Iterator[None]:
-    """Have a function draw the numbers that it drew, and others go on where they were."""
-    now = [(generator, generator.get_state()) for generator, _ in states]
-    try:
-        for generator, state in states:
-            generator.set_state(state)
-        yield
-    finally:
-        for generator, state in now:
-            generator.set_state(state)
 
 
 def _layout_of(tensor: Tensor | None) -> Any:

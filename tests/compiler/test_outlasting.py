@@ -364,3 +364,18 @@ def results_that_go(function, argument):
 def test_results_with_a_history_are_given_back(function):
     """Their node must not hold them: nothing would ever find such a cycle."""
     results_that_go(function, gs.ones(3, requires_grad=True))
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: x.contiguous(), lambda x: x.to(gs.float32), lambda x: (x + 1, x), lambda x: (x * 2,) * 2]
+)
+def test_arguments_and_equal_results_keep_their_histories(function):
+    compiled = gs.compile(function)
+    for _ in range(3):
+        x = gs.ones(3, requires_grad=True)
+        found, expected = (gs.utils.pytree.flatten(f(x))[0] for f in (compiled, function))
+        assert x.is_leaf and [one is x for one in found] == [one is x for one in expected]
+        sum(one.sum() for one in found).backward()
+        gradient, x.grad = x.grad, None
+        sum(one.sum() for one in expected).backward()
+        assert gs.equal(x.grad, gradient)

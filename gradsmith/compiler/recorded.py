@@ -1,0 +1,125 @@
+"""Calls of compiled functions whose results have a history."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradsmith.autograd import Function, grad
+from gradsmith.compiler.tracing import values_of
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.programs.recorded import record
+from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled
+
+if TYPE_CHECKING:
+    from gradsmith.compiler.variant import Variant
+
+Cotangents = Sequence[Tensor | None]
+
+
+@dataclass(slots=True)
+class Recording:
+    """One call, as its node knows it: not its results, which lead to the node.
+
+    Attributes
+    ----------
+    variant : Variant
+    function : callable
+        The function itself, of the leaves of its arguments.
+    leaves : list
+    states : list of (Generator, Tensor)
+        Generators that it draws from, as they were before.
+    """
+
+    variant: Variant
+    function: Any
+    leaves: list[Any]
+    states: list[tuple[Any, Any]]
+
+    def with_history(self, found: dict[int, Any]) -> dict[int, Any]:
+        """The values of the program, by slots; those that are to have a history have one."""
+        variant, leaves = self.variant, self.leaves
+        results = tuple([found[slot] for slot in variant.recorded_slots])
+        inputs = tuple([leaves[one.number] if one.kind == "argument" else one.tensor for one, _ in variant.wanted])
+        kept = [found[slot] for slot in variant.kept]
+        saved = (*kept, *values_of(variant.backward_sources, leaves), *inputs)
+        if not record(self.gradients, results, inputs, saved, leaves, variant.captured):
+            recorded = RecordedCall.apply(self, results, saved, *inputs)
+            found.update(zip(variant.recorded_slots, recorded))
+        return found
+
+    def gradients(self, cotangents: Cotangents, saved: Sequence[Tensor]) -> Sequence[Tensor | None]:
+        """Those of the inputs. `saved` is what the backward reads, and the inputs."""
+        variant = self.variant
+        assert variant.backward is not None
+        n_read = len(saved) - len(variant.wanted)
+        if is_grad_enabled() or any(one is not None and is_batched_tensor(one) for one in cotangents):
+            return self._of_the_function(cotangents, saved[n_read:])
+        given = [
+            variant.values.zeros(slot) if one is None else one.contiguous()
+            for one, slot in zip(cotangents, variant.cotangents)
+        ]
+        found = dict(zip(variant.wanted_slots, variant.backward.run((*given, *saved[:n_read]))))
+        gradients = [None if slot is None else found[slot] for _, slot in variant.wanted]
+        if all(one is not None for one in cotangents):
+            return gradients
+        if variant.may_run_again and not all(map(_is_finite, gradients)):  # a zero times an infinity may be among them
+            return self._of_the_function(cotangents, saved[n_read:])
+        reached = frozenset().union(*(places for places, one in zip(variant.reached, cotangents) if one is not None))
+        return [one if place in reached else None for place, one in enumerate(gradients)]
+
+    def _of_the_function(self, cotangents: Cotangents, inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
+        """With a history, or of several results at a time: of the function itself, called once more."""
+        variant = self.variant
+        if not variant.may_run_again:
+            raise RuntimeError(
+                f"compile({self.function.__name__}): gradients of a call that wrote to tensors of others or called "
+                "Python functions for their effects have no history, and vmap cannot ask for several at once; "
+                "differentiate the function that is not compiled"
+            )
+        create_graph = is_grad_enabled()
+        with enable_grad():
+            with _generators_as_before(self.states):
+                results = variant.recorded_of(variant.again(self.function, self.leaves))
+            results = [result for result, one in zip(results, cotangents) if one is not None]
+            given = [one for one in cotangents if one is not None]
+            found: Sequence[Tensor | None] = grad(results, inputs, given, create_graph=create_graph, allow_unused=True)
+            return found
+
+
+class RecordedCall(Function):
+    """The node where results are views, whose histories follow the rules of custom Functions."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Recording, results: Any, saved: Any, *inputs: Tensor) -> Any:
+        ctx.call = call
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*saved)
+        return results
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
+        return (None, None, None, *ctx.call.gradients(cotangents, ctx.saved_tensors))
+
+
+def _is_finite(gradient: Tensor | None) -> bool:
+    return gradient is None or bool(np.isfinite(array_behind(gradient)).all())
+
+
+@contextlib.contextmanager
+def _generators_as_before(states: list[tuple[Any, Any]]) -> Iterator[None]:
+    """Have a function draw the numbers that it drew, and others go on where they were."""
+    now = [(generator, generator.get_state()) for generator, _ in states]
+    try:
+        for generator, state in states:
+            generator.set_state(state)
+        yield
+    finally:
+        for generator, state in now:
+            generator.set_state(state)
