@@ -16,6 +16,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module import Module
 from gradsmith.nn.modules.module.registry import HOOK_TABLES, TABLES
 from gradsmith.runtime.programs.reads import CONTENTS, LENGTH, MISSING, Read
+from gradsmith.utils import pytree
 
 MOST_TENSORS = 10_000  # what holds more is data
 MOST_ITEMS = 100  # the same of numbers, and of what lies deeper
@@ -114,7 +115,7 @@ class Named(Space):
     def changed(self, words: Set[str]) -> Iterator[tuple[Any, Any]]:
         """Tensors also under other names, which may have been computed."""
         for name, value in super().changed(words):
-            if (name in words and not _is_internal(name)) or isinstance(value, (Tensor, tuple, list, dict)):
+            if (name in words and not _is_internal(name)) or _holds_tensors(value):
                 yield name, value
 
 
@@ -355,6 +356,10 @@ def generators_of_all() -> list[Any]:
 
 def _is_equal(value: Any, before: Any) -> bool:
     return type(value) is type(before) and type(value) in PLAIN and value == before
+
+
+def _holds_tensors(value: Any) -> bool:
+    return any(isinstance(leaf, Tensor) for leaf in pytree.flatten(value)[0])
 
 
 def _is_internal(name: Any) -> bool:
