@@ -12323,6 +12323,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)"},
             {"self": "real(2, 3, 4)", "dim": "-1", "index": "integers(2, 3, 5, high=4)"},
+            {"self": "real(3, 4)", "dim": "0", "index": "integers(2, 4, high=3)", "sparse_grad": "True"},
         ),
         operators=(),
         aliases=(),

@@ -81,7 +81,7 @@ def run(
         if writes:
             parts = _with_copy(parts)
         slices.append(op(*parts))
-    return _stacked(slices, slices[0] if slices else expected)
+    return _stacked(slices, slices[0]) if slices else _without_slices(expected, _are_meta(operands))
 
 
 def in_step(name: str, generators: list[Any], level: VmapLevel) -> Callable[[], object]:
@@ -141,10 +141,20 @@ def _slice(operand: Any, number: int, level: VmapLevel) -> Any:
 def _stacked(slices: list[Any], expected: Any) -> Any:
     if isinstance(expected, (tuple, list)):
         return [_stacked([part[n] for part in slices], item) for n, item in enumerate(expected)]
+    return upcalls.stack(slices, 0) if isinstance(expected, TensorBase) else expected
+
+
+def _without_slices(expected: Any, is_meta: bool) -> Any:
+    if isinstance(expected, (tuple, list)):
+        return [_without_slices(item, is_meta) for item in expected]
     if not isinstance(expected, TensorBase):
         return expected
-    return (
-        upcalls.stack(slices, 0)
-        if slices
-        else from_array(np.zeros((0, *expected.shape), expected.dtype)).to(expected.device)
-    )
+    found = from_array(np.zeros((0, *expected.shape), expected.dtype))
+    return found.to("meta") if is_meta else found
+
+
+def _are_meta(operands: Any) -> bool:
+    """Is one of the tensors without data?"""
+    if isinstance(operands, (tuple, list)):
+        return any(map(_are_meta, operands))
+    return isinstance(operands, TensorBase) and operands.is_meta
