@@ -11,6 +11,7 @@ import numpy as np
 import gradsmith.numpy as gnp
 from gradsmith.numpy.arguments import tensors_in, unwrapped, without_data
 from gradsmith.numpy.table import PLAIN, place_of
+from gradsmith.runtime.graph.tensor_api import NO_ARRAY_WITH_GRADIENT
 
 _KINDS = (np.exceptions.AxisError, np.linalg.LinAlgError, IndexError, ValueError, TypeError)
 _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
@@ -29,7 +30,7 @@ def by_namespace(
     Ops raise what PyTorch raises. A program of NumPy's expects NumPy's kinds of errors; where the kind is the same, the
     op's own words stay.
     """
-    if name in _WRITERS:  # which may have written a part
+    if name in _WRITERS or str(error) == NO_ARRAY_WITH_GRADIENT:  # a writer may have written a part
         raise error
     function = _of_namespace(name)
     if function is not None:
