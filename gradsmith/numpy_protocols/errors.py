@@ -30,7 +30,7 @@ def by_namespace(
     Ops raise what PyTorch raises. A program of NumPy's expects NumPy's kinds of errors; where the kind is the same, the
     op's own words stay.
     """
-    if name in _WRITERS or str(error) == NO_ARRAY_WITH_GRADIENT:  # a writer may have written a part
+    if name in _WRITERS or _is_about_gradient(error):  # a writer may have written a part
         raise error
     function = _of_namespace(name)
     if function is not None:
@@ -40,6 +40,11 @@ def by_namespace(
             if isinstance(error, Refused) or not isinstance(error, type(other)):
                 error = other
     raise _in_numpys_kind(func, args, kwargs, error) from None
+
+
+def _is_about_gradient(error: Exception) -> bool:
+    """Does it say that an array would lose the gradient? All such texts begin alike."""
+    return bool(error.args) and NO_ARRAY_WITH_GRADIENT.startswith(str(error))
 
 
 def _of_namespace(name: str) -> Any:
