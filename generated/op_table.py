@@ -24379,7 +24379,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Cosine of the angle between vectors along a dimension; lengths less than `eps` are taken for `eps`.",
-        reference="np.sum(x1 * x2 / (np.maximum(np.sqrt(np.sum((x1 + 0 * x2) ** 2, dim, keepdims=True)), eps) * np.maximum(np.sqrt(np.sum((x2 + 0 * x1) ** 2, dim, keepdims=True)), eps)), dim)",
+        reference="np.sum(x1 / np.maximum(np.hypot.reduce(x1 + 0 * x2, dim, keepdims=True), eps) * (x2 / np.maximum(np.hypot.reduce(x2 + 0 * x1, dim, keepdims=True), eps)), dim)",
         batching="parts",
     ),
     OpRow(
