@@ -221,7 +221,7 @@ class _Run:
             raise self.trace.call.error("the function changes the shape or the memory of an argument itself")
 
     def _expect_leaves_as_before(self) -> None:
-        """What tensors are told about gradients would be told in this run alone."""
+        """Refuse changes of `requires_grad`, which a program would not make again."""
         for leaf, given in zip(self.leaves, self.given):
             if isinstance(given, Tensor) and given.requires_grad != leaf.requires_grad:
                 raise Unrepeatable("the function changes whether an argument requires grad")

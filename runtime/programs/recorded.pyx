@@ -45,7 +45,7 @@ def record(gradients, tuple results not None, tuple inputs not None, tuple saved
     saved : tuple of Tensor
         What the backward reads, also of the results.
     *others : sequence
-        What the call was given: none of it may get another history.
+        The arguments and captured tensors of the call, whose history must not change.
 
     Returns
     -------

@@ -449,7 +449,7 @@ def test_second_derivatives_leave_what_is_outside_alone() -> None:
 
 
 class TestResultsThatTakeNoPart:
-    """Results whose gradient nobody asks for, beside others."""
+    """Several results, only some of which are differentiated."""
 
     @staticmethod
     def parts(x: Any, y: Any) -> tuple[Any, ...]:

@@ -64,7 +64,7 @@ def _get_default_device() -> str:
 
 
 def _show_config() -> str:
-    """What the package is built of; `__config__.show`."""
+    """Describe the build, as `__config__.show` does."""
     from gradsmith.compat.torch.__config__ import show
 
     return show()

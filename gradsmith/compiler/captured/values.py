@@ -156,7 +156,7 @@ class CapturedValues:
                 old.copy_(value)
 
     def reads(self, captured: list[Tensor]) -> list[Read | Snapshot]:
-        """What must not have changed: the tensors that the program uses, and all else that the function read."""
+        """List the guards of the program: the tensors that it uses, and everything else that the function read."""
         captured = [*captured, *self._moved]
         known = Captured(set(map(id, captured)), list(map(array_behind, captured)))
         found: dict[tuple[int, Any], Read | Snapshot] = {}

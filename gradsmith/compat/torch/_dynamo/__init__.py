@@ -16,7 +16,7 @@ def graph_break(msg: str = "") -> None:
 
 
 def mark_dynamic(t: Any, index: Any, **bounds: Any) -> None:
-    """Nothing: `gradsmith.compile` is told by its argument `dynamic` which sizes may change."""
+    """Do nothing: a compiled function makes a program for each shape."""
 
 
 def mark_static(t: Any, index: Any = None) -> None:

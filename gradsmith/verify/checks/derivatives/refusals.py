@@ -1,4 +1,4 @@
-"""A gradient that nobody has worked out is refused in both modes, in the words of the entry: never zero, never NaN."""
+"""A derivative that is not implemented raises the error of the entry in both modes; it is never zero or NaN."""
 
 from __future__ import annotations
 
