@@ -122,24 +122,27 @@ cdef int take_older_forms(type tensor) except -1:
     cdef int i = 0
     cdef PyMethodDef *method
     while gs_methods[i].name != NULL:
-        member = tensor.__dict__[gs_methods[i].name.decode()]
-        method = (<PyMethodDescrObject *><PyObject *>member).d_method
-        if method.ml_flags != METH_FASTCALL | METH_KEYWORDS:
-            raise SystemError(f"Tensor.{member.__name__} is called in another way than older_forms.pyx expects")
+        method = method_called_by(tensor, gs_methods[i].name, METH_FASTCALL | METH_KEYWORDS)
         gs_methods[i].own[0] = <fast_call><void *>method.ml_meth
         method.ml_meth = <PyCFunction><void *>gs_methods[i].call
         i += 1
     gs_numpys_call = spread_method_that_failed
     i = 0
     while gs_spread_methods[i].name != NULL:
-        member = tensor.__dict__[gs_spread_methods[i].name.decode()]
-        method = (<PyMethodDescrObject *><PyObject *>member).d_method
-        if method.ml_flags != METH_VARARGS | METH_KEYWORDS:
-            raise SystemError(f"Tensor.{member.__name__} is called in another way than older_forms.pyx expects")
+        method = method_called_by(tensor, gs_spread_methods[i].name, METH_VARARGS | METH_KEYWORDS)
         gs_spread_methods[i].own[0] = <spread_call><void *>method.ml_meth
         method.ml_meth = <PyCFunction><void *>gs_spread_methods[i].call
         i += 1
     return 0
+
+
+cdef PyMethodDef *method_called_by(type tensor, const char *name, int flags) except NULL:
+    """The definition of a method, which has to take its arguments as `flags` say."""
+    member = tensor.__dict__[name.decode()]
+    cdef PyMethodDef *method = (<PyMethodDescrObject *><PyObject *>member).d_method
+    if method.ml_flags != flags:
+        raise SystemError(f"Tensor.{member.__name__} is called in another way than older_forms.pyx expects")
+    return method
 
 
 cdef PyObject *method_that_failed(
