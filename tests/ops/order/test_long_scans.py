@@ -99,3 +99,25 @@ def test_running_sums_of_numbers_without_sign_never_fall(dtype):
 def test_single_precision_is_added_in_double():
     sums = gs.cumsum(gs.full((3_000_000,), 0.1, dtype=gs.float32), 0)
     assert abs(sums[-1].item() / (3_000_000 * float(np.float32(0.1))) - 1) < 1e-7
+
+
+@pytest.mark.parametrize("shape", [(3000,), (6, 900), (900, 6)], ids=str)
+def test_products_that_leave_the_range_of_doubles_and_come_back(shape):
+    """As floats they are zero in between; a long double holds them all along."""
+    axis = int(np.argmax(shape))
+    x = np.random.default_rng(3).uniform(0.01, 0.1, shape).astype(np.float32)
+    first, second = np.split(x, 2, axis)
+    second[...] = -1 / first
+    products = gs.cumprod(gs.tensor(x), axis).numpy()
+    expected = np.cumprod(x.astype(np.longdouble), axis).astype(np.float32)
+    assert (expected == 0).any() and (np.take(expected, -1, axis) != 0).any()
+    np.testing.assert_allclose(products, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("special", [0, np.inf, np.nan])
+def test_a_special_number_behind_a_product_below_the_range_of_doubles(special):
+    x = np.full(200, 1e-10, np.float32)
+    x[150] = special
+    products = gs.cumprod(gs.tensor(x), 0).numpy()
+    np.testing.assert_array_equal(products[:150], np.cumprod(x[:150].astype(np.longdouble)).astype(np.float32))
+    np.testing.assert_array_equal(products[150:], np.full(50, special, np.float32))

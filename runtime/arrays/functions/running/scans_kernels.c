@@ -5,37 +5,50 @@
  * of a block and the number that they are added to keep their order when they are rounded: the running sum of numbers
  * that are not negative never falls. A round in which something is not finite is added one by one, since a block alone may
  * overflow where the whole does not.
+ *
+ * Note [Products below the range of doubles]
+ *
+ * A running product of floats is kept as a double, and may become too small even for that. Then it would lose its bits,
+ * and processors take a hundred cycles to multiply such numbers. So a product below LOW is kept 1 / LOW times as large,
+ * more than once if need be; as a float it is zero until it comes back. A running product of doubles has no wider type,
+ * and stays among the smallest of them.
  */
 #include "scans_kernels.h"
 #include "support/simd.h"
 
 #include <math.h>
 
-enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, ROWS = 4 };
+enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, ROWS = 4, UNWATCHED = 4 };
 
 #define JOINED_(name, suffix) name##_##suffix
 #define JOINED(name, suffix) JOINED_(name, suffix)
 #define NAME(x) JOINED(x, SUFFIX)
 
+#define LOW 0x1p-300
+
 #define T float
 #define WIDE double
 #define SUFFIX float
 #define IS_FINITE(x) isfinite(x)
+#define IS_LOW(x) (fabs(x) < LOW && (x) != 0)
 #include "sums_template.h"
 #include "factors_template.h"
 #undef T
 #undef WIDE
 #undef SUFFIX
+#undef IS_LOW
 
 #define T double
 #define WIDE double
 #define SUFFIX double
+#define IS_LOW(x) 0
 #include "sums_template.h"
 #include "factors_template.h"
 #undef T
 #undef WIDE
 #undef SUFFIX
 #undef IS_FINITE
+#undef IS_LOW
 
 /* Without a sign, in which sums that leave the range wrap around. */
 #define T npy_uint64
