@@ -17,6 +17,8 @@
 
 #if FACTOR_TYPE == 0
 #define TYPE NPY_FLOAT32
+#define BITS int32_t
+#define MAGNITUDE_BITS INT32_MAX
 #define DECOMPOSITION(name) gs_##name##_float32
 #define LEAST_SQUARE 1e-30 /* between these, a sum of squares is as accurate as others */
 #define MOST_SQUARE 1e30
@@ -27,6 +29,8 @@
 #define MOST_EXPONENT 100 /* of a scale */
 #else
 #define TYPE NPY_FLOAT64
+#define BITS int64_t
+#define MAGNITUDE_BITS INT64_MAX
 #define DECOMPOSITION(name) gs_##name##_float64
 #define LEAST_SQUARE 1e-280
 #define MOST_SQUARE 1e280

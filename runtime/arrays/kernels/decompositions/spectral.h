@@ -18,15 +18,20 @@ typedef void (*bdsdc_function)(const char *uplo, const char *compq, const int64_
                                const int64_t *ldu, NUMBER *vt, const int64_t *ldvt, NUMBER *q, int64_t *iq, NUMBER *work,
                                int64_t *iwork, int64_t *info, size_t, size_t);
 
+/* As integers, since loops over those use vectors: without a sign, numbers and their bits have the same order. */
 GS_CLONES static double
 greatest_of(const NUMBER *a, npy_intp size)
 {
-    NUMBER greatest = 0;
+    BITS greatest = 0;
     for (npy_intp i = 0; i < size; i++) {
-        NUMBER magnitude = a[i] < 0 ? -a[i] : a[i];
-        greatest = magnitude > greatest ? magnitude : greatest;
+        BITS bits;
+        memcpy(&bits, a + i, sizeof(bits));
+        bits &= MAGNITUDE_BITS;
+        greatest = bits > greatest ? bits : greatest;
     }
-    return (double)greatest;
+    NUMBER found;
+    memcpy(&found, &greatest, sizeof(found));
+    return (double)found;
 }
 
 /* The power of two by which a matrix is multiplied, so that squares neither overflow nor vanish. */

@@ -309,14 +309,20 @@ NAME(cholesky)(const REAL *a, REAL *factor, ptrdiff_t count, int n)
 
 /* ---- symmetric matrices, of any size: in tiles, since an element and its mirror image lie far apart in memory */
 
+/* Both halves are written along their rows. */
 GS_INLINE void
-NAME(symmetric_tile)(const REAL *a, REAL *out, ptrdiff_t n, ptrdiff_t row, ptrdiff_t column, int lower)
+NAME(symmetric_tile)(const REAL *restrict a, REAL *restrict out, ptrdiff_t n, ptrdiff_t row, ptrdiff_t column, const int lower)
 {
-    ptrdiff_t last_row = row + TILE < n ? row + TILE : n;
+    const ptrdiff_t down = lower ? n : 1, across = lower ? 1 : n;
+    const ptrdiff_t last_row = row + TILE < n ? row + TILE : n, last_column = column + TILE < n ? column + TILE : n;
     for (ptrdiff_t i = row; i < last_row; i++) {
-        ptrdiff_t last_column = column + TILE < i + 1 ? column + TILE : i + 1;
-        for (ptrdiff_t j = column; j < last_column; j++) {
-            out[i * n + j] = out[j * n + i] = lower ? a[i * n + j] : a[j * n + i];
+        for (ptrdiff_t j = column; j < last_column && j <= i; j++) {
+            out[i * n + j] = a[i * down + j * across];
+        }
+    }
+    for (ptrdiff_t j = column; j < last_column; j++) {
+        for (ptrdiff_t i = row > j ? row : j; i < last_row; i++) {
+            out[j * n + i] = a[i * down + j * across];
         }
     }
 }
@@ -339,7 +345,11 @@ NAME(symmetric)(const REAL *a, REAL *out, ptrdiff_t count, ptrdiff_t n, int lowe
     for (ptrdiff_t matrix = 0; matrix < count; matrix++, a += n * n, out += n * n) {
         for (ptrdiff_t row = 0; row < n; row += TILE) {
             for (ptrdiff_t column = 0; column <= row; column += TILE) {
-                NAME(symmetric_tile)(a, out, n, row, column, lower);
+                if (lower) {
+                    NAME(symmetric_tile)(a, out, n, row, column, 1);
+                } else {
+                    NAME(symmetric_tile)(a, out, n, row, column, 0);
+                }
             }
         }
     }
