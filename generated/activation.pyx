@@ -134,7 +134,7 @@ batched_inplace_sigmoid = BatchRule(
     b"sigmoid_", elementwise, b"w", packed_inplace_sigmoid, NULL, loop_of_kernel(&SIGMOID_FORWARD)
 )
 
-def call_sigmoid(self):
+cpdef object call_sigmoid(self):
     return op_sigmoid(as_input(self, "sigmoid"))
 
 def call_sigmoid_(TensorBase self not None):
@@ -230,13 +230,13 @@ batched_relu = BatchRule(b"relu", elementwise, b"e", packed_relu, NULL, loop_of_
 cdef BatchRule batched_inplace_relu
 batched_inplace_relu = BatchRule(b"relu_", elementwise, b"w", packed_inplace_relu, NULL, loop_of_kernel(&RELU_FORWARD))
 
-def call_relu(self):
+cpdef object call_relu(self):
     self = as_input(self, "relu")
     check_real(self, "relu")
     self = prepare_numeric("relu", self)
     return op_relu(<TensorBase>self)
 
-def call_relu_(self):
+cpdef object call_relu_(self):
     self = check_input(self, "relu_")
     check_real(self, "relu_")
     self = prepare_numeric("relu_", self)
@@ -330,7 +330,7 @@ batched_threshold_backward = BatchRule(
     loop_of_kernel(&THRESHOLD_BACKWARD_FORWARD),
 )
 
-def call_threshold_backward(self, output):
+cpdef object call_threshold_backward(self, output):
     self = as_tensor_operand(self, "threshold_backward", "input", 1, output)
     output = as_tensor_operand(output, "threshold_backward", "output", 2, self)
     check_real(self, "threshold_backward")
@@ -428,7 +428,7 @@ cdef object packed_softplus(tuple operands):
 cdef BatchRule batched_softplus
 batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL, loop_of_kernel(&SOFTPLUS_FORWARD))
 
-def call_softplus(self, beta, threshold):
+cpdef object call_softplus(self, beta, threshold):
     self = as_input(self, "softplus")
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
@@ -461,7 +461,7 @@ cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef TensorBase result = op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
     return ended_composite(depth, result)
 
-def call_gelu(self, approximate):
+cpdef object call_gelu(self, approximate):
     self = as_input(self, "gelu")
     approximate = as_str(approximate, "gelu", "approximate", 2)
     check_real(self, "gelu")
@@ -553,7 +553,7 @@ cdef object packed_gelu_erf(tuple operands):
 cdef BatchRule batched_gelu_erf
 batched_gelu_erf = BatchRule(b"gelu_erf", elementwise, b"e", packed_gelu_erf, NULL, loop_of_kernel(&GELU_ERF_FORWARD))
 
-def call_gelu_erf(self):
+cpdef object call_gelu_erf(self):
     self = as_input(self, "gelu_erf")
     check_real(self, "gelu_erf")
     return op_gelu_erf(<TensorBase>self)
@@ -694,7 +694,7 @@ batched_gelu_tanh = BatchRule(
     b"gelu_tanh", elementwise, b"e", packed_gelu_tanh, NULL, loop_of_kernel(&GELU_TANH_FORWARD)
 )
 
-def call_gelu_tanh(self):
+cpdef object call_gelu_tanh(self):
     self = as_input(self, "gelu_tanh")
     check_real(self, "gelu_tanh")
     return op_gelu_tanh(<TensorBase>self)
@@ -807,12 +807,12 @@ batched_silu = BatchRule(b"silu", elementwise, b"e", packed_silu, NULL, loop_of_
 cdef BatchRule batched_inplace_silu
 batched_inplace_silu = BatchRule(b"silu_", elementwise, b"w", packed_inplace_silu, NULL, loop_of_kernel(&SILU_FORWARD))
 
-def call_silu(self):
+cpdef object call_silu(self):
     self = as_input(self, "silu")
     self = prepare_floating("silu", self)
     return op_silu(<TensorBase>self)
 
-def call_silu_(self):
+cpdef object call_silu_(self):
     self = check_input(self, "silu_")
     self = prepare_floating("silu_", self)
     return inplace_silu(<TensorBase>self)

@@ -119,7 +119,7 @@ batched_asin = BatchRule(b"asin", elementwise, b"e", packed_asin, NULL, loop_of_
 cdef BatchRule batched_inplace_asin
 batched_inplace_asin = BatchRule(b"asin_", elementwise, b"w", packed_inplace_asin, NULL, loop_of_ufunc(ARCSIN))
 
-def call_asin(self):
+cpdef object call_asin(self):
     return op_asin(as_input(self, "asin"))
 
 def call_asin_(TensorBase self not None):
@@ -207,7 +207,7 @@ batched_acos = BatchRule(b"acos", elementwise, b"e", packed_acos, NULL, loop_of_
 cdef BatchRule batched_inplace_acos
 batched_inplace_acos = BatchRule(b"acos_", elementwise, b"w", packed_inplace_acos, NULL, loop_of_ufunc(ARCCOS))
 
-def call_acos(self):
+cpdef object call_acos(self):
     return op_acos(as_input(self, "acos"))
 
 def call_acos_(TensorBase self not None):
@@ -293,7 +293,7 @@ batched_atan = BatchRule(b"atan", elementwise, b"e", packed_atan, NULL, loop_of_
 cdef BatchRule batched_inplace_atan
 batched_inplace_atan = BatchRule(b"atan_", elementwise, b"w", packed_inplace_atan, NULL, loop_of_ufunc(ARCTAN))
 
-def call_atan(self):
+cpdef object call_atan(self):
     return op_atan(as_input(self, "atan"))
 
 def call_atan_(TensorBase self not None):
@@ -379,7 +379,7 @@ batched_asinh = BatchRule(b"asinh", elementwise, b"e", packed_asinh, NULL, loop_
 cdef BatchRule batched_inplace_asinh
 batched_inplace_asinh = BatchRule(b"asinh_", elementwise, b"w", packed_inplace_asinh, NULL, loop_of_ufunc(ARCSINH))
 
-def call_asinh(self):
+cpdef object call_asinh(self):
     return op_asinh(as_input(self, "asinh"))
 
 def call_asinh_(TensorBase self not None):
@@ -471,7 +471,7 @@ batched_acosh = BatchRule(b"acosh", elementwise, b"e", packed_acosh, NULL, loop_
 cdef BatchRule batched_inplace_acosh
 batched_inplace_acosh = BatchRule(b"acosh_", elementwise, b"w", packed_inplace_acosh, NULL, loop_of_ufunc(ARCCOSH))
 
-def call_acosh(self):
+cpdef object call_acosh(self):
     return op_acosh(as_input(self, "acosh"))
 
 def call_acosh_(TensorBase self not None):
@@ -557,7 +557,7 @@ batched_atanh = BatchRule(b"atanh", elementwise, b"e", packed_atanh, NULL, loop_
 cdef BatchRule batched_inplace_atanh
 batched_inplace_atanh = BatchRule(b"atanh_", elementwise, b"w", packed_inplace_atanh, NULL, loop_of_ufunc(ARCTANH))
 
-def call_atanh(self):
+cpdef object call_atanh(self):
     return op_atanh(as_input(self, "atanh"))
 
 def call_atanh_(TensorBase self not None):
@@ -691,7 +691,7 @@ batched_atan2 = BatchRule(b"atan2", elementwise, b"ee", packed_atan2, NULL, loop
 cdef BatchRule batched_inplace_atan2
 batched_inplace_atan2 = BatchRule(b"atan2_", elementwise, b"we", packed_inplace_atan2, NULL, loop_of_ufunc(ARCTAN2))
 
-def call_atan2(self, other):
+cpdef object call_atan2(self, other):
     self = as_tensor_operand(self, "atan2", "input", 1, other)
     other = as_tensor_operand(other, "atan2", "other", 2, self)
     check_real(self, "atan2")
@@ -793,7 +793,7 @@ batched_inplace_deg2rad = BatchRule(
     b"deg2rad_", elementwise, b"w", packed_inplace_deg2rad, NULL, loop_of_kernel(&DEG2RAD_FORWARD)
 )
 
-def call_deg2rad(self):
+cpdef object call_deg2rad(self):
     self = as_input(self, "deg2rad")
     check_real(self, "deg2rad")
     return op_deg2rad(<TensorBase>self)
@@ -886,7 +886,7 @@ batched_inplace_rad2deg = BatchRule(
     b"rad2deg_", elementwise, b"w", packed_inplace_rad2deg, NULL, loop_of_kernel(&RAD2DEG_FORWARD)
 )
 
-def call_rad2deg(self):
+cpdef object call_rad2deg(self):
     self = as_input(self, "rad2deg")
     check_real(self, "rad2deg")
     return op_rad2deg(<TensorBase>self)

@@ -133,7 +133,7 @@ batched_special_bessel_j0 = BatchRule(
     b"special.bessel_j0", elementwise, b"e", packed_special_bessel_j0, NULL, no_loop()
 )
 
-def call_special_bessel_j0(self):
+cpdef object call_special_bessel_j0(self):
     self = as_input(self, "special.bessel_j0")
     check_real(self, "special.bessel_j0")
     return op_special_bessel_j0(<TensorBase>self)
@@ -228,7 +228,7 @@ batched_special_bessel_j1 = BatchRule(
     b"special.bessel_j1", elementwise, b"e", packed_special_bessel_j1, NULL, no_loop()
 )
 
-def call_special_bessel_j1(self):
+cpdef object call_special_bessel_j1(self):
     self = as_input(self, "special.bessel_j1")
     check_real(self, "special.bessel_j1")
     return op_special_bessel_j1(<TensorBase>self)
@@ -294,7 +294,7 @@ batched_special_bessel_y0 = BatchRule(
     b"special.bessel_y0", elementwise, b"e", packed_special_bessel_y0, NULL, no_loop()
 )
 
-def call_special_bessel_y0(self):
+cpdef object call_special_bessel_y0(self):
     self = as_input(self, "special.bessel_y0")
     check_real(self, "special.bessel_y0")
     return op_special_bessel_y0(<TensorBase>self)
@@ -367,7 +367,7 @@ batched_special_bessel_y1 = BatchRule(
     b"special.bessel_y1", elementwise, b"e", packed_special_bessel_y1, NULL, no_loop()
 )
 
-def call_special_bessel_y1(self):
+cpdef object call_special_bessel_y1(self):
     self = as_input(self, "special.bessel_y1")
     check_real(self, "special.bessel_y1")
     return op_special_bessel_y1(<TensorBase>self)
@@ -404,7 +404,7 @@ cdef TensorBase inplace_i0(TensorBase self):
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("i0_", self, op_i0_loop(original) if fits_loop(original) else op_i0_any(original))
 
-def call_i0(self):
+cpdef object call_i0(self):
     self = as_input(self, "i0")
     check_real(self, "i0")
     return op_i0(<TensorBase>self)
@@ -476,7 +476,7 @@ cdef object packed_i0_loop(tuple operands):
 cdef BatchRule batched_i0_loop
 batched_i0_loop = BatchRule(b"i0_loop", elementwise, b"e", packed_i0_loop, NULL, loop_of_kernel(&I0_LOOP_FORWARD))
 
-def call_i0_loop(self):
+cpdef object call_i0_loop(self):
     self = as_input(self, "i0_loop")
     check_real(self, "i0_loop")
     return op_i0_loop(<TensorBase>self)
@@ -535,7 +535,7 @@ cdef object packed_i0_any(tuple operands):
 cdef BatchRule batched_i0_any
 batched_i0_any = BatchRule(b"i0_any", elementwise, b"e", packed_i0_any, NULL, no_loop())
 
-def call_i0_any(self):
+cpdef object call_i0_any(self):
     self = as_input(self, "i0_any")
     check_real(self, "i0_any")
     return op_i0_any(<TensorBase>self)
@@ -564,7 +564,7 @@ cdef TensorBase op_special_i0e(TensorBase self):
     cdef TensorBase result = op_special_i0e_loop(self) if fits_loop(self) else op_special_i0e_any(self)
     return ended_composite(depth, result)
 
-def call_special_i0e(self):
+cpdef object call_special_i0e(self):
     self = as_input(self, "special.i0e")
     check_real(self, "special.i0e")
     return op_special_i0e(<TensorBase>self)
@@ -639,7 +639,7 @@ batched_special_i0e_loop = BatchRule(
     b"special.i0e_loop", elementwise, b"e", packed_special_i0e_loop, NULL, loop_of_kernel(&SPECIAL_I0E_LOOP_FORWARD)
 )
 
-def call_special_i0e_loop(self):
+cpdef object call_special_i0e_loop(self):
     self = as_input(self, "special.i0e_loop")
     check_real(self, "special.i0e_loop")
     return op_special_i0e_loop(<TensorBase>self)
@@ -705,7 +705,7 @@ cdef object packed_special_i0e_any(tuple operands):
 cdef BatchRule batched_special_i0e_any
 batched_special_i0e_any = BatchRule(b"special.i0e_any", elementwise, b"e", packed_special_i0e_any, NULL, no_loop())
 
-def call_special_i0e_any(self):
+cpdef object call_special_i0e_any(self):
     self = as_input(self, "special.i0e_any")
     check_real(self, "special.i0e_any")
     return op_special_i0e_any(<TensorBase>self)
@@ -734,7 +734,7 @@ cdef TensorBase op_special_i1(TensorBase self):
     cdef TensorBase result = op_special_i1_loop(self) if fits_loop(self) else op_special_i1_any(self)
     return ended_composite(depth, result)
 
-def call_special_i1(self):
+cpdef object call_special_i1(self):
     self = as_input(self, "special.i1")
     check_real(self, "special.i1")
     return op_special_i1(<TensorBase>self)
@@ -831,7 +831,7 @@ batched_special_i1_loop = BatchRule(
     b"special.i1_loop", elementwise, b"e", packed_special_i1_loop, NULL, loop_of_kernel(&SPECIAL_I1_LOOP_FORWARD)
 )
 
-def call_special_i1_loop(self):
+cpdef object call_special_i1_loop(self):
     self = as_input(self, "special.i1_loop")
     check_real(self, "special.i1_loop")
     return op_special_i1_loop(<TensorBase>self)
@@ -917,7 +917,7 @@ cdef object packed_special_i1_any(tuple operands):
 cdef BatchRule batched_special_i1_any
 batched_special_i1_any = BatchRule(b"special.i1_any", elementwise, b"e", packed_special_i1_any, NULL, no_loop())
 
-def call_special_i1_any(self):
+cpdef object call_special_i1_any(self):
     self = as_input(self, "special.i1_any")
     check_real(self, "special.i1_any")
     return op_special_i1_any(<TensorBase>self)
@@ -946,7 +946,7 @@ cdef TensorBase op_special_i1e(TensorBase self):
     cdef TensorBase result = op_special_i1e_loop(self) if fits_loop(self) else op_special_i1e_any(self)
     return ended_composite(depth, result)
 
-def call_special_i1e(self):
+cpdef object call_special_i1e(self):
     self = as_input(self, "special.i1e")
     check_real(self, "special.i1e")
     return op_special_i1e(<TensorBase>self)
@@ -1049,7 +1049,7 @@ batched_special_i1e_loop = BatchRule(
     b"special.i1e_loop", elementwise, b"e", packed_special_i1e_loop, NULL, loop_of_kernel(&SPECIAL_I1E_LOOP_FORWARD)
 )
 
-def call_special_i1e_loop(self):
+cpdef object call_special_i1e_loop(self):
     self = as_input(self, "special.i1e_loop")
     check_real(self, "special.i1e_loop")
     return op_special_i1e_loop(<TensorBase>self)
@@ -1144,7 +1144,7 @@ cdef object packed_special_i1e_any(tuple operands):
 cdef BatchRule batched_special_i1e_any
 batched_special_i1e_any = BatchRule(b"special.i1e_any", elementwise, b"e", packed_special_i1e_any, NULL, no_loop())
 
-def call_special_i1e_any(self):
+cpdef object call_special_i1e_any(self):
     self = as_input(self, "special.i1e_any")
     check_real(self, "special.i1e_any")
     return op_special_i1e_any(<TensorBase>self)
@@ -1176,7 +1176,7 @@ cdef TensorBase op_special_modified_bessel_k0(TensorBase self):
     ) else op_special_modified_bessel_k0_any(self)
     return ended_composite(depth, result)
 
-def call_special_modified_bessel_k0(self):
+cpdef object call_special_modified_bessel_k0(self):
     self = as_input(self, "special.modified_bessel_k0")
     check_real(self, "special.modified_bessel_k0")
     return op_special_modified_bessel_k0(<TensorBase>self)
@@ -1253,7 +1253,7 @@ batched_special_modified_bessel_k0_loop = BatchRule(
     loop_of_kernel(&SPECIAL_MODIFIED_BESSEL_K0_LOOP_FORWARD),
 )
 
-def call_special_modified_bessel_k0_loop(self):
+cpdef object call_special_modified_bessel_k0_loop(self):
     self = as_input(self, "special.modified_bessel_k0_loop")
     check_real(self, "special.modified_bessel_k0_loop")
     return op_special_modified_bessel_k0_loop(<TensorBase>self)
@@ -1316,7 +1316,7 @@ batched_special_modified_bessel_k0_any = BatchRule(
     b"special.modified_bessel_k0_any", elementwise, b"e", packed_special_modified_bessel_k0_any, NULL, no_loop()
 )
 
-def call_special_modified_bessel_k0_any(self):
+cpdef object call_special_modified_bessel_k0_any(self):
     self = as_input(self, "special.modified_bessel_k0_any")
     check_real(self, "special.modified_bessel_k0_any")
     return op_special_modified_bessel_k0_any(<TensorBase>self)
@@ -1348,7 +1348,7 @@ cdef TensorBase op_special_modified_bessel_k1(TensorBase self):
     ) else op_special_modified_bessel_k1_any(self)
     return ended_composite(depth, result)
 
-def call_special_modified_bessel_k1(self):
+cpdef object call_special_modified_bessel_k1(self):
     self = as_input(self, "special.modified_bessel_k1")
     check_real(self, "special.modified_bessel_k1")
     return op_special_modified_bessel_k1(<TensorBase>self)
@@ -1436,7 +1436,7 @@ batched_special_modified_bessel_k1_loop = BatchRule(
     loop_of_kernel(&SPECIAL_MODIFIED_BESSEL_K1_LOOP_FORWARD),
 )
 
-def call_special_modified_bessel_k1_loop(self):
+cpdef object call_special_modified_bessel_k1_loop(self):
     self = as_input(self, "special.modified_bessel_k1_loop")
     check_real(self, "special.modified_bessel_k1_loop")
     return op_special_modified_bessel_k1_loop(<TensorBase>self)
@@ -1510,7 +1510,7 @@ batched_special_modified_bessel_k1_any = BatchRule(
     b"special.modified_bessel_k1_any", elementwise, b"e", packed_special_modified_bessel_k1_any, NULL, no_loop()
 )
 
-def call_special_modified_bessel_k1_any(self):
+cpdef object call_special_modified_bessel_k1_any(self):
     self = as_input(self, "special.modified_bessel_k1_any")
     check_real(self, "special.modified_bessel_k1_any")
     return op_special_modified_bessel_k1_any(<TensorBase>self)
@@ -1542,7 +1542,7 @@ cdef TensorBase op_special_scaled_modified_bessel_k0(TensorBase self):
     ) else op_special_scaled_modified_bessel_k0_any(self)
     return ended_composite(depth, result)
 
-def call_special_scaled_modified_bessel_k0(self):
+cpdef object call_special_scaled_modified_bessel_k0(self):
     self = as_input(self, "special.scaled_modified_bessel_k0")
     check_real(self, "special.scaled_modified_bessel_k0")
     return op_special_scaled_modified_bessel_k0(<TensorBase>self)
@@ -1626,7 +1626,7 @@ batched_special_scaled_modified_bessel_k0_loop = BatchRule(
     loop_of_kernel(&SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_FORWARD),
 )
 
-def call_special_scaled_modified_bessel_k0_loop(self):
+cpdef object call_special_scaled_modified_bessel_k0_loop(self):
     self = as_input(self, "special.scaled_modified_bessel_k0_loop")
     check_real(self, "special.scaled_modified_bessel_k0_loop")
     return op_special_scaled_modified_bessel_k0_loop(<TensorBase>self)
@@ -1701,7 +1701,7 @@ batched_special_scaled_modified_bessel_k0_any = BatchRule(
     no_loop(),
 )
 
-def call_special_scaled_modified_bessel_k0_any(self):
+cpdef object call_special_scaled_modified_bessel_k0_any(self):
     self = as_input(self, "special.scaled_modified_bessel_k0_any")
     check_real(self, "special.scaled_modified_bessel_k0_any")
     return op_special_scaled_modified_bessel_k0_any(<TensorBase>self)
@@ -1733,7 +1733,7 @@ cdef TensorBase op_special_scaled_modified_bessel_k1(TensorBase self):
     ) else op_special_scaled_modified_bessel_k1_any(self)
     return ended_composite(depth, result)
 
-def call_special_scaled_modified_bessel_k1(self):
+cpdef object call_special_scaled_modified_bessel_k1(self):
     self = as_input(self, "special.scaled_modified_bessel_k1")
     check_real(self, "special.scaled_modified_bessel_k1")
     return op_special_scaled_modified_bessel_k1(<TensorBase>self)
@@ -1828,7 +1828,7 @@ batched_special_scaled_modified_bessel_k1_loop = BatchRule(
     loop_of_kernel(&SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_FORWARD),
 )
 
-def call_special_scaled_modified_bessel_k1_loop(self):
+cpdef object call_special_scaled_modified_bessel_k1_loop(self):
     self = as_input(self, "special.scaled_modified_bessel_k1_loop")
     check_real(self, "special.scaled_modified_bessel_k1_loop")
     return op_special_scaled_modified_bessel_k1_loop(<TensorBase>self)
@@ -1914,7 +1914,7 @@ batched_special_scaled_modified_bessel_k1_any = BatchRule(
     no_loop(),
 )
 
-def call_special_scaled_modified_bessel_k1_any(self):
+cpdef object call_special_scaled_modified_bessel_k1_any(self):
     self = as_input(self, "special.scaled_modified_bessel_k1_any")
     check_real(self, "special.scaled_modified_bessel_k1_any")
     return op_special_scaled_modified_bessel_k1_any(<TensorBase>self)
@@ -1998,7 +1998,7 @@ batched_special_spherical_bessel_j0 = BatchRule(
     loop_of_kernel(&SPECIAL_SPHERICAL_BESSEL_J0_FORWARD),
 )
 
-def call_special_spherical_bessel_j0(self):
+cpdef object call_special_spherical_bessel_j0(self):
     self = as_input(self, "special.spherical_bessel_j0")
     check_real(self, "special.spherical_bessel_j0")
     return op_special_spherical_bessel_j0(<TensorBase>self)
@@ -2103,7 +2103,7 @@ batched_special_airy = BatchRule(b"special.airy", elementwise, b"c", packed_spec
 
 SpecialAiryResult = return_type("special_airy", "SpecialAiryResult", ("ai", "aip", "bi", "bip"), __name__)
 
-def call_special_airy(self):
+cpdef object call_special_airy(self):
     self = as_input(self, "special.airy")
     check_real(self, "special.airy")
     return SpecialAiryResult._make(op_special_airy(<TensorBase>self))
@@ -2170,7 +2170,7 @@ cdef object packed_special_airy_ai(tuple operands):
 cdef BatchRule batched_special_airy_ai
 batched_special_airy_ai = BatchRule(b"special.airy_ai", elementwise, b"e", packed_special_airy_ai, NULL, no_loop())
 
-def call_special_airy_ai(self):
+cpdef object call_special_airy_ai(self):
     self = as_input(self, "special.airy_ai")
     check_real(self, "special.airy_ai")
     return op_special_airy_ai(<TensorBase>self)
@@ -2232,7 +2232,7 @@ cdef object packed_airy_ai_prime(tuple operands):
 cdef BatchRule batched_airy_ai_prime
 batched_airy_ai_prime = BatchRule(b"airy_ai_prime", elementwise, b"e", packed_airy_ai_prime, NULL, no_loop())
 
-def call_airy_ai_prime(self):
+cpdef object call_airy_ai_prime(self):
     self = as_input(self, "airy_ai_prime")
     check_real(self, "airy_ai_prime")
     return op_airy_ai_prime(<TensorBase>self)
@@ -2464,7 +2464,7 @@ batched_special_jv_scalar_tensor = BatchRule(
     b"special.jv", elementwise, b".e", packed_special_jv_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_jv(v, self):
+cpdef object call_special_jv(v, self):
     v = as_operand(v, "special.jv", "v", 1, self)
     self = as_operand(self, "special.jv", "input", 2, v)
     check_real(v, "special.jv")
@@ -2712,7 +2712,7 @@ batched_special_yv_scalar_tensor = BatchRule(
     b"special.yv", elementwise, b".e", packed_special_yv_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_yv(v, self):
+cpdef object call_special_yv(v, self):
     v = as_operand(v, "special.yv", "v", 1, self)
     self = as_operand(self, "special.yv", "input", 2, v)
     check_real(v, "special.yv")
@@ -2960,7 +2960,7 @@ batched_special_yn_scalar_tensor = BatchRule(
     b"special.yn", elementwise, b".e", packed_special_yn_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_yn(v, self):
+cpdef object call_special_yn(v, self):
     v = as_operand(v, "special.yn", "v", 1, self)
     self = as_operand(self, "special.yn", "input", 2, v)
     check_real(v, "special.yn")
@@ -3203,7 +3203,7 @@ batched_special_iv_scalar_tensor = BatchRule(
     b"special.iv", elementwise, b".e", packed_special_iv_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_iv(v, self):
+cpdef object call_special_iv(v, self):
     v = as_operand(v, "special.iv", "v", 1, self)
     self = as_operand(self, "special.iv", "input", 2, v)
     check_real(v, "special.iv")
@@ -3445,7 +3445,7 @@ batched_special_kv_scalar_tensor = BatchRule(
     b"special.kv", elementwise, b".e", packed_special_kv_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_kv(v, self):
+cpdef object call_special_kv(v, self):
     v = as_operand(v, "special.kv", "v", 1, self)
     self = as_operand(self, "special.kv", "input", 2, v)
     check_real(v, "special.kv")
@@ -3716,7 +3716,7 @@ batched_special_ive_scalar_tensor = BatchRule(
     b"special.ive", elementwise, b".e", packed_special_ive_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_ive(v, self):
+cpdef object call_special_ive(v, self):
     v = as_operand(v, "special.ive", "v", 1, self)
     self = as_operand(self, "special.ive", "input", 2, v)
     check_real(v, "special.ive")
@@ -3985,7 +3985,7 @@ batched_special_kve_scalar_tensor = BatchRule(
     b"special.kve", elementwise, b".e", packed_special_kve_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_kve(v, self):
+cpdef object call_special_kve(v, self):
     v = as_operand(v, "special.kve", "v", 1, self)
     self = as_operand(self, "special.kve", "input", 2, v)
     check_real(v, "special.kve")
@@ -4182,7 +4182,7 @@ cdef object packed_bessel_order(tuple operands):
 cdef BatchRule batched_bessel_order
 batched_bessel_order = BatchRule(b"bessel_order", elementwise, b"..cc", packed_bessel_order, NULL, no_loop())
 
-def call_bessel_order(kind, n, v, self):
+cpdef object call_bessel_order(kind, n, v, self):
     kind = as_str(kind, "bessel_order", "kind", 1)
     n = as_int(n, "bessel_order", "n", 2)
     v = as_tensor_operand(v, "bessel_order", "v", 3, self)
@@ -4288,7 +4288,7 @@ batched_special_spherical_jn = BatchRule(
     b"special.spherical_jn", elementwise, b".c", packed_special_spherical_jn, NULL, no_loop()
 )
 
-def call_special_spherical_jn(n, self):
+cpdef object call_special_spherical_jn(n, self):
     n = as_int(n, "special.spherical_jn", "n", 1)
     self = as_tensor_operand(self, "special.spherical_jn", "input", 2, None)
     check_real(self, "special.spherical_jn")
@@ -4380,7 +4380,7 @@ batched_special_spherical_yn = BatchRule(
     b"special.spherical_yn", elementwise, b".c", packed_special_spherical_yn, NULL, no_loop()
 )
 
-def call_special_spherical_yn(n, self):
+cpdef object call_special_spherical_yn(n, self):
     n = as_int(n, "special.spherical_yn", "n", 1)
     self = as_tensor_operand(self, "special.spherical_yn", "input", 2, None)
     check_real(self, "special.spherical_yn")
@@ -4472,7 +4472,7 @@ batched_special_spherical_in = BatchRule(
     b"special.spherical_in", elementwise, b".c", packed_special_spherical_in, NULL, no_loop()
 )
 
-def call_special_spherical_in(n, self):
+cpdef object call_special_spherical_in(n, self):
     n = as_int(n, "special.spherical_in", "n", 1)
     self = as_tensor_operand(self, "special.spherical_in", "input", 2, None)
     check_real(self, "special.spherical_in")
@@ -4568,7 +4568,7 @@ batched_special_spherical_kn = BatchRule(
     b"special.spherical_kn", elementwise, b".c", packed_special_spherical_kn, NULL, no_loop()
 )
 
-def call_special_spherical_kn(n, self):
+cpdef object call_special_spherical_kn(n, self):
     n = as_int(n, "special.spherical_kn", "n", 1)
     self = as_tensor_operand(self, "special.spherical_kn", "input", 2, None)
     check_real(self, "special.spherical_kn")

@@ -205,7 +205,7 @@ cdef object packed_maximum_scalar(tuple operands):
 cdef BatchRule batched_maximum_scalar
 batched_maximum_scalar = BatchRule(b"maximum", elementwise, b"e.", packed_maximum_scalar, NULL, loop_of_ufunc(MAXIMUM))
 
-def call_maximum(self, other):
+cpdef object call_maximum(self, other):
     self = as_tensor_operand(self, "maximum", "input", 1, other)
     other = as_operand(other, "maximum", "other", 2, self)
     check_real(self, "maximum")
@@ -374,7 +374,7 @@ cdef object packed_minimum_scalar(tuple operands):
 cdef BatchRule batched_minimum_scalar
 batched_minimum_scalar = BatchRule(b"minimum", elementwise, b"e.", packed_minimum_scalar, NULL, loop_of_ufunc(MINIMUM))
 
-def call_minimum(self, other):
+cpdef object call_minimum(self, other):
     self = as_tensor_operand(self, "minimum", "input", 1, other)
     other = as_operand(other, "minimum", "other", 2, self)
     check_real(self, "minimum")
@@ -922,7 +922,7 @@ cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("clamp_", self, clamp_open(original, min, max))
 
-def call_clamp(self, min, max):
+cpdef object call_clamp(self, min, max):
     self = as_tensor_operand(self, "clamp", "input", 1, min)
     min = as_operand(min, "clamp", "min", 2, self)
     max = as_operand(max, "clamp", "max", 3, self)
@@ -938,7 +938,7 @@ def call_clamp(self, min, max):
         return op_clamp_scalar_tensor(<TensorBase>self, min, <TensorBase>max)
     return op_clamp_scalar_scalar(<TensorBase>self, min, max)
 
-def call_clamp_open(self, min, max):
+cpdef object call_clamp_open(self, min, max):
     self = as_input(self, "clamp")
     check_real(self, "clamp")
     self = prepare_clampable("clamp", self, min, max)
@@ -1179,7 +1179,7 @@ batched_inplace_clamp_min_scalar = BatchRule(
     b"clamp_min_", elementwise, b"w.", packed_inplace_clamp_min_scalar, NULL, loop_of_ufunc(MAXIMUM)
 )
 
-def call_clamp_min(self, min):
+cpdef object call_clamp_min(self, min):
     self = as_tensor_operand(self, "clamp_min", "input", 1, min)
     min = as_operand(min, "clamp_min", "min", 2, self)
     check_real(self, "clamp_min")
@@ -1375,7 +1375,7 @@ batched_inplace_clamp_max_scalar = BatchRule(
     b"clamp_max_", elementwise, b"w.", packed_inplace_clamp_max_scalar, NULL, loop_of_ufunc(MINIMUM)
 )
 
-def call_clamp_max(self, max):
+cpdef object call_clamp_max(self, max):
     self = as_tensor_operand(self, "clamp_max", "input", 1, max)
     max = as_operand(max, "clamp_max", "max", 2, self)
     check_real(self, "clamp_max")

@@ -32,7 +32,7 @@ cdef TensorBase op_pixel_shuffle(TensorBase self, object upscale_factor):
     )
     return ended_composite(depth, result)
 
-def call_pixel_shuffle(self, upscale_factor):
+cpdef object call_pixel_shuffle(self, upscale_factor):
     return op_pixel_shuffle(
         as_input(self, "pixel_shuffle"), as_int(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
     )
@@ -61,7 +61,7 @@ cdef TensorBase op_pixel_unshuffle(TensorBase self, object downscale_factor):
     )
     return ended_composite(depth, result)
 
-def call_pixel_unshuffle(self, downscale_factor):
+cpdef object call_pixel_unshuffle(self, downscale_factor):
     return op_pixel_unshuffle(
         as_input(self, "pixel_unshuffle"), as_int(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
     )
@@ -87,7 +87,7 @@ cdef TensorBase op_channel_shuffle(TensorBase self, object groups):
     )
     return ended_composite(depth, result)
 
-def call_channel_shuffle(self, groups):
+cpdef object call_channel_shuffle(self, groups):
     return op_channel_shuffle(as_input(self, "channel_shuffle"), as_int(groups, "channel_shuffle", "groups", 2))
 
 def channel_shuffle(input, groups):
@@ -109,7 +109,7 @@ cdef TensorBase op_native_channel_shuffle(TensorBase self, object groups):
     cdef TensorBase result = op_channel_shuffle(self, groups)
     return ended_composite(depth, result)
 
-def call_native_channel_shuffle(self, groups):
+cpdef object call_native_channel_shuffle(self, groups):
     return op_native_channel_shuffle(
         as_input(self, "native_channel_shuffle"), as_int(groups, "native_channel_shuffle", "groups", 2)
     )
@@ -158,7 +158,7 @@ cdef TensorBase op_local_response_norm(TensorBase self, object size, object alph
     )
     return ended_composite(depth, result)
 
-def call_local_response_norm(self, size, alpha, beta, k):
+cpdef object call_local_response_norm(self, size, alpha, beta, k):
     self = as_input(self, "local_response_norm")
     size = as_int(size, "local_response_norm", "size", 2)
     alpha = as_float(alpha, "local_response_norm", "alpha", 3)

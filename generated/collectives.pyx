@@ -54,7 +54,7 @@ cdef object packed_all_reduce(tuple operands):
 cdef BatchRule batched_all_reduce
 batched_all_reduce = BatchRule(b"all_reduce", slice_by_slice, b"..", packed_all_reduce, NULL, no_loop())
 
-def call_all_reduce(self, group):
+cpdef object call_all_reduce(self, group):
     return op_all_reduce(as_input(self, "all_reduce"), group)
 
 def all_reduce(input, group):
@@ -116,7 +116,7 @@ cdef object packed_broadcast_from(tuple operands):
 cdef BatchRule batched_broadcast_from
 batched_broadcast_from = BatchRule(b"broadcast_from", slice_by_slice, b"...", packed_broadcast_from, NULL, no_loop())
 
-def call_broadcast_from(self, source, group):
+cpdef object call_broadcast_from(self, source, group):
     return op_broadcast_from(as_input(self, "broadcast_from"), as_int(source, "broadcast_from", "source", 2), group)
 
 def broadcast_from(input, source, group):
@@ -177,7 +177,7 @@ cdef object packed_reduce_to(tuple operands):
 cdef BatchRule batched_reduce_to
 batched_reduce_to = BatchRule(b"reduce_to", slice_by_slice, b"...", packed_reduce_to, NULL, no_loop())
 
-def call_reduce_to(self, target, group):
+cpdef object call_reduce_to(self, target, group):
     return op_reduce_to(as_input(self, "reduce_to"), as_int(target, "reduce_to", "target", 2), group)
 
 def reduce_to(input, target, group):
@@ -235,7 +235,7 @@ cdef object packed_all_gather(tuple operands):
 cdef BatchRule batched_all_gather
 batched_all_gather = BatchRule(b"all_gather", slice_by_slice, b"..", packed_all_gather, NULL, no_loop())
 
-def call_all_gather(self, group):
+cpdef object call_all_gather(self, group):
     return op_all_gather(as_input(self, "all_gather"), group)
 
 def all_gather(input, group):
@@ -292,7 +292,7 @@ cdef object packed_reduce_scatter(tuple operands):
 cdef BatchRule batched_reduce_scatter
 batched_reduce_scatter = BatchRule(b"reduce_scatter", slice_by_slice, b"..", packed_reduce_scatter, NULL, no_loop())
 
-def call_reduce_scatter(self, group):
+cpdef object call_reduce_scatter(self, group):
     return op_reduce_scatter(as_input(self, "reduce_scatter"), group)
 
 def reduce_scatter(input, group):
@@ -352,7 +352,7 @@ cdef object packed_gather_to(tuple operands):
 cdef BatchRule batched_gather_to
 batched_gather_to = BatchRule(b"gather_to", slice_by_slice, b"...", packed_gather_to, NULL, no_loop())
 
-def call_gather_to(self, target, group):
+cpdef object call_gather_to(self, target, group):
     return op_gather_to(as_input(self, "gather_to"), as_int(target, "gather_to", "target", 2), group)
 
 def gather_to(input, target, group):
@@ -415,7 +415,7 @@ cdef object packed_scatter_from(tuple operands):
 cdef BatchRule batched_scatter_from
 batched_scatter_from = BatchRule(b"scatter_from", slice_by_slice, b"...", packed_scatter_from, NULL, no_loop())
 
-def call_scatter_from(self, source, group):
+cpdef object call_scatter_from(self, source, group):
     return op_scatter_from(as_input(self, "scatter_from"), as_int(source, "scatter_from", "source", 2), group)
 
 def scatter_from(input, source, group):
@@ -473,7 +473,7 @@ cdef object packed_all_to_all(tuple operands):
 cdef BatchRule batched_all_to_all
 batched_all_to_all = BatchRule(b"all_to_all", slice_by_slice, b"..", packed_all_to_all, NULL, no_loop())
 
-def call_all_to_all(self, group):
+cpdef object call_all_to_all(self, group):
     return op_all_to_all(as_input(self, "all_to_all"), group)
 
 def all_to_all(input, group):
@@ -538,7 +538,7 @@ cdef object packed_shift_ranks(tuple operands):
 cdef BatchRule batched_shift_ranks
 batched_shift_ranks = BatchRule(b"shift_ranks", slice_by_slice, b"....", packed_shift_ranks, NULL, no_loop())
 
-def call_shift_ranks(self, steps, periodic, group):
+cpdef object call_shift_ranks(self, steps, periodic, group):
     return op_shift_ranks(
         as_input(self, "shift_ranks"),
         as_int(steps, "shift_ranks", "steps", 2),
@@ -610,7 +610,7 @@ cdef object packed_send_recv(tuple operands):
 cdef BatchRule batched_send_recv
 batched_send_recv = BatchRule(b"send_recv", slice_by_slice, b"....", packed_send_recv, NULL, no_loop())
 
-def call_send_recv(self, source, target, group):
+cpdef object call_send_recv(self, source, target, group):
     return op_send_recv(
         as_input(self, "send_recv"),
         as_int(source, "send_recv", "source", 2),

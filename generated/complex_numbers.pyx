@@ -78,7 +78,7 @@ cdef object packed_complex_of_parts(tuple operands):
 cdef BatchRule batched_complex_of_parts
 batched_complex_of_parts = BatchRule(b"complex_of_parts", elementwise, b"cc", packed_complex_of_parts, NULL, no_loop())
 
-def call_complex_of_parts(real, imag):
+cpdef object call_complex_of_parts(real, imag):
     real = as_tensor_operand(real, "complex_of_parts", "real", 1, imag)
     imag = as_tensor_operand(imag, "complex_of_parts", "imag", 2, real)
     check_real(real, "complex_of_parts")
@@ -118,7 +118,7 @@ cdef TensorBase op_polar(TensorBase abs, TensorBase angle):
     cdef TensorBase result = op_complex_of_parts(op_mul_tensor(abs, op_cos(angle)), op_mul_tensor(abs, op_sin(angle)))
     return ended_composite(depth, result)
 
-def call_polar(abs, angle):
+cpdef object call_polar(abs, angle):
     abs = as_tensor_operand(abs, "polar", "abs", 1, angle)
     angle = as_tensor_operand(angle, "polar", "angle", 2, abs)
     check_real(abs, "polar")
@@ -149,7 +149,7 @@ cdef TensorBase op_angle(TensorBase self):
     cdef TensorBase result = op_atan2(op_imag(self), op_real(self)) if is_complex(self) else op_angle_real(self)
     return ended_composite(depth, result)
 
-def call_angle(self):
+cpdef object call_angle(self):
     return op_angle(as_input(self, "angle"))
 
 def angle(input, *, out=None):
@@ -207,7 +207,7 @@ batched_angle_real = BatchRule(
     b"angle_real", elementwise, b"e", packed_angle_real, NULL, loop_of_kernel(&ANGLE_REAL_FORWARD)
 )
 
-def call_angle_real(self):
+cpdef object call_angle_real(self):
     self = as_input(self, "angle_real")
     check_real(self, "angle_real")
     return op_angle_real(<TensorBase>self)
@@ -260,10 +260,10 @@ cdef object packed_view_as_real(tuple operands):
 cdef BatchRule batched_view_as_real
 batched_view_as_real = BatchRule(b"view_as_real", along_slices, b"b", packed_view_as_real, NULL, no_loop())
 
-def call_view_as_real(self):
+cpdef object call_view_as_real(self):
     return op_view_as_real(as_input(self, "view_as_real"))
 
-def call_view_as_real_copy(self):
+cpdef object call_view_as_real_copy(self):
     return copy_of(op_view_as_real(as_input(self, "view_as_real_copy")))
 
 def view_as_real(input):
@@ -333,12 +333,12 @@ cdef object packed_view_as_complex(tuple operands):
 cdef BatchRule batched_view_as_complex
 batched_view_as_complex = BatchRule(b"view_as_complex", along_slices, b"b", packed_view_as_complex, NULL, no_loop())
 
-def call_view_as_complex(self):
+cpdef object call_view_as_complex(self):
     self = as_input(self, "view_as_complex")
     check_real(self, "view_as_complex")
     return op_view_as_complex(<TensorBase>self)
 
-def call_view_as_complex_copy(self):
+cpdef object call_view_as_complex_copy(self):
     self = as_input(self, "view_as_complex_copy")
     check_real(self, "view_as_complex_copy")
     return copy_of(op_view_as_complex(<TensorBase>self))
@@ -386,7 +386,7 @@ cdef TensorBase op_adjoint(TensorBase self):
     cdef TensorBase result = op_conj(op_mT(self))
     return ended(depth, result)
 
-def call_adjoint(self):
+cpdef object call_adjoint(self):
     return op_adjoint(as_input(self, "adjoint"))
 
 def adjoint(input):
@@ -411,7 +411,7 @@ cdef TensorBase op_mH(TensorBase self):
     cdef TensorBase result = op_conj(op_mT(self))
     return ended(depth, result)
 
-def call_mH(self):
+cpdef object call_mH(self):
     return op_mH(as_input(self, "mH"))
 
 
@@ -426,7 +426,7 @@ cdef TensorBase op_H(TensorBase self):
     cdef TensorBase result = op_conj(self if ndim_of(self) == 0 else op_t(self))
     return ended(depth, result)
 
-def call_H(self):
+cpdef object call_H(self):
     return op_H(as_input(self, "H"))
 
 

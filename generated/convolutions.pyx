@@ -53,7 +53,7 @@ cdef TensorBase op_conv1d(
     )
     return ended_composite(depth, result)
 
-def call_conv1d(self, weight, bias, stride, padding, dilation, groups):
+cpdef object call_conv1d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv1d(
         as_tensor_operand(self, "conv1d", "input", 1, weight),
         as_tensor_operand(weight, "conv1d", "weight", 2, self),
@@ -103,7 +103,7 @@ cdef TensorBase op_conv_tbc(TensorBase self, TensorBase weight, TensorBase bias,
     )
     return ended_composite(depth, result)
 
-def call_conv_tbc(self, weight, bias, pad):
+cpdef object call_conv_tbc(self, weight, bias, pad):
     return op_conv_tbc(
         as_tensor_operand(self, "conv_tbc", "input", 1, weight),
         as_tensor_operand(weight, "conv_tbc", "weight", 2, self),
@@ -158,7 +158,7 @@ cdef TensorBase op_conv2d(
     )
     return ended_composite(depth, result)
 
-def call_conv2d(self, weight, bias, stride, padding, dilation, groups):
+cpdef object call_conv2d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv2d(
         as_tensor_operand(self, "conv2d", "input", 1, weight),
         as_tensor_operand(weight, "conv2d", "weight", 2, self),
@@ -220,7 +220,7 @@ cdef TensorBase op_conv3d(
     )
     return ended_composite(depth, result)
 
-def call_conv3d(self, weight, bias, stride, padding, dilation, groups):
+cpdef object call_conv3d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv3d(
         as_tensor_operand(self, "conv3d", "input", 1, weight),
         as_tensor_operand(weight, "conv3d", "weight", 2, self),
@@ -296,7 +296,7 @@ cdef TensorBase op_conv_transpose1d(
     )
     return ended_composite(depth, result)
 
-def call_conv_transpose1d(self, weight, bias, stride, padding, output_padding, groups, dilation):
+cpdef object call_conv_transpose1d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose1d(
         as_tensor_operand(self, "conv_transpose1d", "input", 1, weight),
         as_tensor_operand(weight, "conv_transpose1d", "weight", 2, self),
@@ -374,7 +374,7 @@ cdef TensorBase op_conv_transpose2d(
     )
     return ended_composite(depth, result)
 
-def call_conv_transpose2d(self, weight, bias, stride, padding, output_padding, groups, dilation):
+cpdef object call_conv_transpose2d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose2d(
         as_tensor_operand(self, "conv_transpose2d", "input", 1, weight),
         as_tensor_operand(weight, "conv_transpose2d", "weight", 2, self),
@@ -452,7 +452,7 @@ cdef TensorBase op_conv_transpose3d(
     )
     return ended_composite(depth, result)
 
-def call_conv_transpose3d(self, weight, bias, stride, padding, output_padding, groups, dilation):
+cpdef object call_conv_transpose3d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose3d(
         as_tensor_operand(self, "conv_transpose3d", "input", 1, weight),
         as_tensor_operand(weight, "conv_transpose3d", "weight", 2, self),
@@ -608,7 +608,7 @@ cdef object packed_conv_output(tuple operands):
 cdef BatchRule batched_conv_output
 batched_conv_output = BatchRule(b"conv_output", of_cores, b"551.....", packed_conv_output, NULL, no_loop())
 
-def call_conv_output(self, weight, bias, stride, padding, dilation, groups, size):
+cpdef object call_conv_output(self, weight, bias, stride, padding, dilation, groups, size):
     return op_conv_output(
         as_tensor_operand(self, "conv_output", "input", 1, weight),
         as_tensor_operand(weight, "conv_output", "weight", 2, self),
@@ -755,7 +755,7 @@ cdef object packed_conv_image(tuple operands):
 cdef BatchRule batched_conv_image
 batched_conv_image = BatchRule(b"conv_image", of_cores, b"55.....", packed_conv_image, NULL, no_loop())
 
-def call_conv_image(self, weight, stride, padding, dilation, groups, size):
+cpdef object call_conv_image(self, weight, stride, padding, dilation, groups, size):
     return op_conv_image(
         as_tensor_operand(self, "conv_image", "input", 1, weight),
         as_tensor_operand(weight, "conv_image", "weight", 2, self),
@@ -899,7 +899,7 @@ cdef object packed_conv_weight(tuple operands):
 cdef BatchRule batched_conv_weight
 batched_conv_weight = BatchRule(b"conv_weight", of_cores, b"55.....", packed_conv_weight, NULL, no_loop())
 
-def call_conv_weight(self, image, stride, padding, dilation, groups, size):
+cpdef object call_conv_weight(self, image, stride, padding, dilation, groups, size):
     return op_conv_weight(
         as_tensor_operand(self, "conv_weight", "input", 1, image),
         as_tensor_operand(image, "conv_weight", "image", 2, self),

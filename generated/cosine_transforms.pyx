@@ -84,7 +84,7 @@ cdef object packed_real_transform(tuple operands):
 cdef BatchRule batched_real_transform
 batched_real_transform = BatchRule(b"real_transform", elementwise, b"c.....", packed_real_transform, NULL, no_loop())
 
-def call_real_transform(self, dim, sine, type, power, transposed):
+cpdef object call_real_transform(self, dim, sine, type, power, transposed):
     return op_real_transform(
         as_input(self, "real_transform"),
         as_int_tuple(dim, "real_transform", "dim", 2),
@@ -134,7 +134,7 @@ cdef TensorBase op_fft_dct(TensorBase self, object type, object n, object dim, o
     )
     return ended_composite(depth, result)
 
-def call_fft_dct(self, type, n, dim, norm):
+cpdef object call_fft_dct(self, type, n, dim, norm):
     return op_fft_dct(
         as_input(self, "fft.dct"),
         as_int(type, "fft.dct", "type", 2),
@@ -182,7 +182,7 @@ cdef TensorBase op_fft_dctn(TensorBase self, object type, object s, object dim, 
     )
     return ended_composite(depth, result)
 
-def call_fft_dctn(self, type, s, dim, norm):
+cpdef object call_fft_dctn(self, type, s, dim, norm):
     return op_fft_dctn(
         as_input(self, "fft.dctn"),
         as_int(type, "fft.dctn", "type", 2),
@@ -223,7 +223,7 @@ cdef TensorBase op_fft_idct(TensorBase self, object type, object n, object dim, 
     )
     return ended_composite(depth, result)
 
-def call_fft_idct(self, type, n, dim, norm):
+cpdef object call_fft_idct(self, type, n, dim, norm):
     return op_fft_idct(
         as_input(self, "fft.idct"),
         as_int(type, "fft.idct", "type", 2),
@@ -271,7 +271,7 @@ cdef TensorBase op_fft_idctn(TensorBase self, object type, object s, object dim,
     )
     return ended_composite(depth, result)
 
-def call_fft_idctn(self, type, s, dim, norm):
+cpdef object call_fft_idctn(self, type, s, dim, norm):
     return op_fft_idctn(
         as_input(self, "fft.idctn"),
         as_int(type, "fft.idctn", "type", 2),
@@ -312,7 +312,7 @@ cdef TensorBase op_fft_dst(TensorBase self, object type, object n, object dim, o
     )
     return ended_composite(depth, result)
 
-def call_fft_dst(self, type, n, dim, norm):
+cpdef object call_fft_dst(self, type, n, dim, norm):
     return op_fft_dst(
         as_input(self, "fft.dst"),
         as_int(type, "fft.dst", "type", 2),
@@ -360,7 +360,7 @@ cdef TensorBase op_fft_dstn(TensorBase self, object type, object s, object dim, 
     )
     return ended_composite(depth, result)
 
-def call_fft_dstn(self, type, s, dim, norm):
+cpdef object call_fft_dstn(self, type, s, dim, norm):
     return op_fft_dstn(
         as_input(self, "fft.dstn"),
         as_int(type, "fft.dstn", "type", 2),
@@ -401,7 +401,7 @@ cdef TensorBase op_fft_idst(TensorBase self, object type, object n, object dim, 
     )
     return ended_composite(depth, result)
 
-def call_fft_idst(self, type, n, dim, norm):
+cpdef object call_fft_idst(self, type, n, dim, norm):
     return op_fft_idst(
         as_input(self, "fft.idst"),
         as_int(type, "fft.idst", "type", 2),
@@ -449,7 +449,7 @@ cdef TensorBase op_fft_idstn(TensorBase self, object type, object s, object dim,
     )
     return ended_composite(depth, result)
 
-def call_fft_idstn(self, type, s, dim, norm):
+cpdef object call_fft_idstn(self, type, s, dim, norm):
     return op_fft_idstn(
         as_input(self, "fft.idstn"),
         as_int(type, "fft.idstn", "type", 2),

@@ -69,7 +69,7 @@ batched_unique_elements = BatchRule(b"unique_elements", by_values, b"...", packe
 
 UniqueElementsResult = return_type("unique_elements", "UniqueElementsResult", ("output", "places", "counts"), __name__)
 
-def call_unique_elements(self, dim, wants_places):
+cpdef object call_unique_elements(self, dim, wants_places):
     self = as_input(self, "unique_elements")
     dim = as_dim_or_none(dim, "unique_elements", "dim", 2, self)
     wants_places = as_bool(wants_places, "unique_elements", "wants_places", 3)
@@ -147,7 +147,7 @@ ConsecutiveElementsResult = return_type(
     "consecutive_elements", "ConsecutiveElementsResult", ("output", "places", "counts"), __name__
 )
 
-def call_consecutive_elements(self, dim):
+cpdef object call_consecutive_elements(self, dim):
     self = as_input(self, "consecutive_elements")
     dim = as_dim_or_none(dim, "consecutive_elements", "dim", 2, self)
     check_real(self, "consecutive_elements")
@@ -231,7 +231,7 @@ cdef object packed_isin_Scalar_Tensor(tuple operands):
 cdef BatchRule batched_isin_Scalar_Tensor
 batched_isin_Scalar_Tensor = BatchRule(b"isin", slice_by_slice, b"....", packed_isin_Scalar_Tensor, NULL, no_loop())
 
-def call_isin(elements, test_elements, assume_unique, invert):
+cpdef object call_isin(elements, test_elements, assume_unique, invert):
     elements = as_tensor_operand(elements, "isin", "elements", 1, test_elements)
     test_elements = as_tensor_operand(test_elements, "isin", "test_elements", 2, elements)
     assume_unique = as_bool(assume_unique, "isin", "assume_unique", 3)
@@ -240,7 +240,7 @@ def call_isin(elements, test_elements, assume_unique, invert):
     check_real(test_elements, "isin")
     return op_isin(<TensorBase>elements, <TensorBase>test_elements, assume_unique, invert)
 
-def call_isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
+cpdef object call_isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
     elements = as_tensor_operand(elements, "isin", "elements", 1, None)
     test_element = as_number(test_element, "isin", "test_element", 2)
     assume_unique = as_bool(assume_unique, "isin", "assume_unique", 3)
@@ -248,7 +248,7 @@ def call_isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
     check_real(elements, "isin")
     return op_isin_Tensor_Scalar(<TensorBase>elements, test_element, assume_unique, invert)
 
-def call_isin_Scalar_Tensor(element, test_elements, assume_unique, invert):
+cpdef object call_isin_Scalar_Tensor(element, test_elements, assume_unique, invert):
     element = as_number(element, "isin", "element", 1)
     test_elements = as_tensor_operand(test_elements, "isin", "test_elements", 2, None)
     assume_unique = as_bool(assume_unique, "isin", "assume_unique", 3)
@@ -342,7 +342,7 @@ cdef object packed_bincount(tuple operands):
 cdef BatchRule batched_bincount
 batched_bincount = BatchRule(b"bincount", by_values, b"...", packed_bincount, NULL, no_loop())
 
-def call_bincount(self, weights, minlength):
+cpdef object call_bincount(self, weights, minlength):
     self = as_tensor_operand(self, "bincount", "input", 1, weights)
     weights = as_tensor_operand_or_none(weights, "bincount", "weights", 2, None)
     minlength = as_int(minlength, "bincount", "minlength", 3)
@@ -383,7 +383,7 @@ cdef object packed_histc(tuple operands):
 cdef BatchRule batched_histc
 batched_histc = BatchRule(b"histc", slice_by_slice, b"....", packed_histc, NULL, no_loop())
 
-def call_histc(self, bins, min, max):
+cpdef object call_histc(self, bins, min, max):
     self = as_input(self, "histc")
     bins = as_int(bins, "histc", "bins", 2)
     min = as_number(min, "histc", "min", 3)
@@ -461,7 +461,7 @@ batched_histogram_even = BatchRule(b"histogram_even", slice_by_slice, b".....", 
 
 HistogramEvenResult = return_type("histogram_even", "HistogramEvenResult", ("hist", "bin_edges"), __name__)
 
-def call_histogram_even(self, bins, limits, weight, density):
+cpdef object call_histogram_even(self, bins, limits, weight, density):
     self = as_tensor_operand(self, "histogram_even", "input", 1, weight)
     bins = as_int(bins, "histogram_even", "bins", 2)
     limits = as_tuple_or_none(limits, "histogram_even", "limits", 3, FLOAT_ITEMS, 0)
@@ -556,7 +556,7 @@ batched_histogram_between = BatchRule(
 
 HistogramBetweenResult = return_type("histogram_between", "HistogramBetweenResult", ("hist", "bin_edges"), __name__)
 
-def call_histogram_between(self, bins, weight, density):
+cpdef object call_histogram_between(self, bins, weight, density):
     self = as_tensor_operand(self, "histogram_between", "input", 1, bins)
     bins = as_tensor_operand(bins, "histogram_between", "bins", 2, self)
     weight = as_tensor_operand_or_none(weight, "histogram_between", "weight", 3, self)
@@ -650,7 +650,7 @@ batched_histogramdd_even = BatchRule(
 
 HistogramddEvenResult = return_type("histogramdd_even", "HistogramddEvenResult", ("hist", "bin_edges"), __name__)
 
-def call_histogramdd_even(self, bins, limits, weight, density):
+cpdef object call_histogramdd_even(self, bins, limits, weight, density):
     self = as_tensor_operand(self, "histogramdd_even", "input", 1, weight)
     bins = as_int_tuple(bins, "histogramdd_even", "bins", 2)
     limits = as_tuple_or_none(limits, "histogramdd_even", "limits", 3, FLOAT_ITEMS, 0)
@@ -737,7 +737,7 @@ batched_histogramdd_between = BatchRule(
     b"histogramdd_between", slice_by_slice, b"....", packed_histogramdd_between, NULL, no_loop()
 )
 
-def call_histogramdd_between(self, bins, weight, density):
+cpdef object call_histogramdd_between(self, bins, weight, density):
     self = as_tensor_operand(self, "histogramdd_between", "input", 1, weight)
     bins = as_tensor_list(bins, "histogramdd_between", "bins", 2)
     weight = as_tensor_operand_or_none(weight, "histogramdd_between", "weight", 3, self)

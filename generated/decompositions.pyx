@@ -79,7 +79,7 @@ cdef object packed_inverse(tuple operands):
 cdef BatchRule batched_inverse
 batched_inverse = BatchRule(b"inverse", of_cores, b"2", packed_inverse, NULL, no_loop())
 
-def call_inverse(self):
+cpdef object call_inverse(self):
     return op_inverse(as_input(self, "inverse"))
 
 def inverse(input, *, out=None):
@@ -124,7 +124,7 @@ batched_matrix_factors = BatchRule(b"matrix_factors", of_cores, b"2.", packed_ma
 
 MatrixFactorsResult = return_type("matrix_factors", "MatrixFactorsResult", ("LU", "pivots"), __name__)
 
-def call_matrix_factors(self, op):
+cpdef object call_matrix_factors(self, op):
     return MatrixFactorsResult._make(
         op_matrix_factors(as_input(self, "matrix_factors"), as_str(op, "matrix_factors", "op", 2))
     )
@@ -155,7 +155,7 @@ cdef TensorBase op_det(TensorBase self):
     )
     return ended_composite(depth, result)
 
-def call_det(self):
+cpdef object call_det(self):
     return op_det(as_input(self, "det"))
 
 def det(input, *, out=None):
@@ -228,7 +228,7 @@ cdef object packed_factored_det(tuple operands):
 cdef BatchRule batched_factored_det
 batched_factored_det = BatchRule(b"factored_det", of_cores, b"221", packed_factored_det, NULL, no_loop())
 
-def call_factored_det(self, LU, pivots):
+cpdef object call_factored_det(self, LU, pivots):
     return op_factored_det(
         as_input(self, "factored_det"),
         as_tensor_operand(LU, "factored_det", "LU", 2, self),
@@ -322,7 +322,7 @@ cdef object packed_factored_adjugate(tuple operands):
 cdef BatchRule batched_factored_adjugate
 batched_factored_adjugate = BatchRule(b"factored_adjugate", of_cores, b"221", packed_factored_adjugate, NULL, no_loop())
 
-def call_factored_adjugate(self, LU, pivots):
+cpdef object call_factored_adjugate(self, LU, pivots):
     return op_factored_adjugate(
         as_input(self, "factored_adjugate"),
         as_tensor_operand(LU, "factored_adjugate", "LU", 2, self),
@@ -393,7 +393,7 @@ cdef object packed_factored_inverse(tuple operands):
 cdef BatchRule batched_factored_inverse
 batched_factored_inverse = BatchRule(b"factored_inverse", of_cores, b"221", packed_factored_inverse, NULL, no_loop())
 
-def call_factored_inverse(self, LU, pivots):
+cpdef object call_factored_inverse(self, LU, pivots):
     return op_factored_inverse(
         as_input(self, "factored_inverse"),
         as_tensor_operand(LU, "factored_inverse", "LU", 2, self),
@@ -465,7 +465,7 @@ batched_factored_inverse_or_nan = BatchRule(
     b"factored_inverse_or_nan", of_cores, b"221", packed_factored_inverse_or_nan, NULL, no_loop()
 )
 
-def call_factored_inverse_or_nan(self, LU, pivots):
+cpdef object call_factored_inverse_or_nan(self, LU, pivots):
     return op_factored_inverse_or_nan(
         as_input(self, "factored_inverse_or_nan"),
         as_tensor_operand(LU, "factored_inverse_or_nan", "LU", 2, self),
@@ -502,7 +502,7 @@ cdef tuple op_slogdet(TensorBase self):
 
 SlogdetResult = return_type("slogdet", "SlogdetResult", ("sign", "logabsdet"), __name__)
 
-def call_slogdet(self):
+cpdef object call_slogdet(self):
     return SlogdetResult._make(op_slogdet(as_input(self, "slogdet")))
 
 def slogdet(input, *, out=None):
@@ -614,7 +614,7 @@ batched_factored_slogdet = BatchRule(b"factored_slogdet", of_cores, b"221", pack
 
 FactoredSlogdetResult = return_type("factored_slogdet", "FactoredSlogdetResult", ("sign", "logabsdet"), __name__)
 
-def call_factored_slogdet(self, LU, pivots):
+cpdef object call_factored_slogdet(self, LU, pivots):
     return FactoredSlogdetResult._make(
         op_factored_slogdet(
             as_input(self, "factored_slogdet"),
@@ -656,7 +656,7 @@ cdef TensorBase op_logdet(TensorBase self):
     cdef TensorBase result = op_add_tensor(item_of(slogdet_of_self, 1), op_log(item_of(slogdet_of_self, 0)))
     return ended_composite(depth, result)
 
-def call_logdet(self):
+cpdef object call_logdet(self):
     return op_logdet(as_input(self, "logdet"))
 
 def logdet(input):
@@ -709,7 +709,7 @@ cdef object packed_inverse_or_nan(tuple operands):
 cdef BatchRule batched_inverse_or_nan
 batched_inverse_or_nan = BatchRule(b"inverse_or_nan", of_cores, b"2", packed_inverse_or_nan, NULL, no_loop())
 
-def call_inverse_or_nan(self):
+cpdef object call_inverse_or_nan(self):
     return op_inverse_or_nan(as_input(self, "inverse_or_nan"))
 
 def inverse_or_nan(input):
@@ -763,7 +763,7 @@ cdef object packed_hermitian_part(tuple operands):
 cdef BatchRule batched_hermitian_part
 batched_hermitian_part = BatchRule(b"hermitian_part", of_cores, b"2..", packed_hermitian_part, NULL, no_loop())
 
-def call_hermitian_part(self, triangle, op):
+cpdef object call_hermitian_part(self, triangle, op):
     return op_hermitian_part(
         as_input(self, "hermitian_part"),
         as_str(triangle, "hermitian_part", "triangle", 2),
@@ -818,7 +818,7 @@ cdef object packed_hermitian_mean(tuple operands):
 cdef BatchRule batched_hermitian_mean
 batched_hermitian_mean = BatchRule(b"hermitian_mean", of_cores, b"2", packed_hermitian_mean, NULL, no_loop())
 
-def call_hermitian_mean(self):
+cpdef object call_hermitian_mean(self):
     return op_hermitian_mean(as_input(self, "hermitian_mean"))
 
 def hermitian_mean(input):
@@ -875,7 +875,7 @@ cdef object packed_cholesky_factor(tuple operands):
 cdef BatchRule batched_cholesky_factor
 batched_cholesky_factor = BatchRule(b"cholesky_factor", of_cores, b"2", packed_cholesky_factor, NULL, no_loop())
 
-def call_cholesky_factor(self):
+cpdef object call_cholesky_factor(self):
     return op_cholesky_factor(as_input(self, "cholesky_factor"))
 
 def cholesky_factor(input):
@@ -1034,7 +1034,7 @@ cdef object packed_cholesky_slope(tuple operands):
 cdef BatchRule batched_cholesky_slope
 batched_cholesky_slope = BatchRule(b"cholesky_slope", of_cores, b"22", packed_cholesky_slope, NULL, no_loop())
 
-def call_cholesky_slope(factor, slope):
+cpdef object call_cholesky_slope(factor, slope):
     return op_cholesky_slope(
         as_tensor_operand(factor, "cholesky_slope", "factor", 1, slope),
         as_tensor_operand(slope, "cholesky_slope", "slope", 2, factor),
@@ -1070,7 +1070,7 @@ cdef TensorBase op_linalg_cholesky(TensorBase self, bint upper):
     ) if upper else op_cholesky_factor(self)
     return ended_composite(depth, result)
 
-def call_linalg_cholesky(self, upper):
+cpdef object call_linalg_cholesky(self, upper):
     return op_linalg_cholesky(as_input(self, "linalg.cholesky"), as_bool(upper, "linalg.cholesky", "upper", 2))
 
 def linalg_cholesky(input, *, upper=False, out=None):
@@ -1117,7 +1117,7 @@ cdef object packed_lower_half(tuple operands):
 cdef BatchRule batched_lower_half
 batched_lower_half = BatchRule(b"lower_half", of_cores, b"2", packed_lower_half, NULL, no_loop())
 
-def call_lower_half(self):
+cpdef object call_lower_half(self):
     return op_lower_half(as_input(self, "lower_half"))
 
 def lower_half(input):
@@ -1166,7 +1166,7 @@ cdef object packed_on_diagonal(tuple operands):
 cdef BatchRule batched_on_diagonal
 batched_on_diagonal = BatchRule(b"on_diagonal", of_cores, b"1", packed_on_diagonal, NULL, no_loop())
 
-def call_on_diagonal(self):
+cpdef object call_on_diagonal(self):
     return op_on_diagonal(as_input(self, "on_diagonal"))
 
 def on_diagonal(input):
@@ -1215,7 +1215,7 @@ cdef object packed_main_diagonal(tuple operands):
 cdef BatchRule batched_main_diagonal
 batched_main_diagonal = BatchRule(b"main_diagonal", of_cores, b"2", packed_main_diagonal, NULL, no_loop())
 
-def call_main_diagonal(self):
+cpdef object call_main_diagonal(self):
     return op_main_diagonal(as_input(self, "main_diagonal"))
 
 def main_diagonal(input):
@@ -1273,7 +1273,7 @@ batched_geqrf = BatchRule(b"geqrf", of_cores, b"2", packed_geqrf, NULL, no_loop(
 
 GeqrfResult = return_type("geqrf", "GeqrfResult", ("a", "tau"), __name__)
 
-def call_geqrf(self):
+cpdef object call_geqrf(self):
     return GeqrfResult._make(op_geqrf(as_input(self, "geqrf")))
 
 def geqrf(input, *, out=None):
@@ -1510,7 +1510,7 @@ batched_linalg_qr = BatchRule(b"linalg.qr", of_cores, b"2.", packed_linalg_qr, N
 
 LinalgQrResult = return_type("linalg_qr", "LinalgQrResult", ("Q", "R"), __name__)
 
-def call_linalg_qr(self, mode):
+cpdef object call_linalg_qr(self, mode):
     return LinalgQrResult._make(op_linalg_qr(as_input(self, "linalg.qr"), as_str(mode, "linalg.qr", "mode", 2)))
 
 def linalg_qr(input, mode="reduced", *, out=None):
@@ -1673,7 +1673,7 @@ batched_hermitian_eigen = BatchRule(b"hermitian_eigen", of_cores, b"2", packed_h
 
 HermitianEigenResult = return_type("hermitian_eigen", "HermitianEigenResult", ("eigenvalues", "eigenvectors"), __name__)
 
-def call_hermitian_eigen(self):
+cpdef object call_hermitian_eigen(self):
     return HermitianEigenResult._make(op_hermitian_eigen(as_input(self, "hermitian_eigen")))
 
 def hermitian_eigen(input):
@@ -1750,7 +1750,7 @@ cdef object packed_hermitian_values(tuple operands):
 cdef BatchRule batched_hermitian_values
 batched_hermitian_values = BatchRule(b"hermitian_values", of_cores, b"2", packed_hermitian_values, NULL, no_loop())
 
-def call_hermitian_values(self):
+cpdef object call_hermitian_values(self):
     return op_hermitian_values(as_input(self, "hermitian_values"))
 
 def hermitian_values(input):
@@ -1899,7 +1899,7 @@ cdef object packed_eigen_inner(tuple operands):
 cdef BatchRule batched_eigen_inner
 batched_eigen_inner = BatchRule(b"eigen_inner", of_cores, b"211", packed_eigen_inner, NULL, no_loop())
 
-def call_eigen_inner(self, values, slopes):
+cpdef object call_eigen_inner(self, values, slopes):
     return op_eigen_inner(
         as_tensor_operand(self, "eigen_inner", "input", 1, values),
         as_tensor_operand(values, "eigen_inner", "values", 2, self),
@@ -1966,7 +1966,7 @@ cdef object packed_phase_checked(tuple operands):
 cdef BatchRule batched_phase_checked
 batched_phase_checked = BatchRule(b"phase_checked", of_cores, b"22.", packed_phase_checked, NULL, no_loop())
 
-def call_phase_checked(self, vectors, op):
+cpdef object call_phase_checked(self, vectors, op):
     return op_phase_checked(
         as_input(self, "phase_checked"),
         as_tensor_operand(vectors, "phase_checked", "vectors", 2, self),
@@ -2005,7 +2005,7 @@ cdef object packed_greatest(tuple operands):
 cdef BatchRule batched_greatest
 batched_greatest = BatchRule(b"greatest", of_cores, b"2", packed_greatest, NULL, no_loop())
 
-def call_greatest(self):
+cpdef object call_greatest(self):
     return op_greatest(as_input(self, "greatest"))
 
 def greatest(input):
@@ -2028,7 +2028,7 @@ cdef tuple op_linalg_eigh(TensorBase self, object UPLO):
 
 LinalgEighResult = return_type("linalg_eigh", "LinalgEighResult", ("eigenvalues", "eigenvectors"), __name__)
 
-def call_linalg_eigh(self, UPLO):
+cpdef object call_linalg_eigh(self, UPLO):
     return LinalgEighResult._make(op_linalg_eigh(as_input(self, "linalg.eigh"), as_str(UPLO, "linalg.eigh", "UPLO", 2)))
 
 def linalg_eigh(input, UPLO="L", *, out=None):
@@ -2056,7 +2056,7 @@ cdef TensorBase op_linalg_eigvalsh(TensorBase self, object UPLO):
     cdef TensorBase result = op_hermitian_values(op_hermitian_part(self, UPLO, "linalg.eigvalsh"))
     return ended_composite(depth, result)
 
-def call_linalg_eigvalsh(self, UPLO):
+cpdef object call_linalg_eigvalsh(self, UPLO):
     return op_linalg_eigvalsh(as_input(self, "linalg.eigvalsh"), as_str(UPLO, "linalg.eigvalsh", "UPLO", 2))
 
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
@@ -2493,7 +2493,7 @@ batched_reduced_svd = BatchRule(b"reduced_svd", of_cores, b"2.", packed_reduced_
 
 ReducedSvdResult = return_type("reduced_svd", "ReducedSvdResult", ("U", "S", "Vh"), __name__)
 
-def call_reduced_svd(self, any_phase):
+cpdef object call_reduced_svd(self, any_phase):
     return ReducedSvdResult._make(
         op_reduced_svd(as_input(self, "reduced_svd"), as_bool(any_phase, "reduced_svd", "any_phase", 2))
     )
@@ -2947,7 +2947,7 @@ cdef object packed_singular_inner(tuple operands):
 cdef BatchRule batched_singular_inner
 batched_singular_inner = BatchRule(b"singular_inner", of_cores, b"2211.", packed_singular_inner, NULL, no_loop())
 
-def call_singular_inner(self, other, S, slopes, turns):
+cpdef object call_singular_inner(self, other, S, slopes, turns):
     return op_singular_inner(
         as_tensor_operand(self, "singular_inner", "input", 1, other),
         as_tensor_operand(other, "singular_inner", "other", 2, self),
@@ -3130,7 +3130,7 @@ cdef object packed_complement(tuple operands):
 cdef BatchRule batched_complement
 batched_complement = BatchRule(b"complement", of_cores, b"2", packed_complement, NULL, no_loop())
 
-def call_complement(self):
+cpdef object call_complement(self):
     return op_complement(as_input(self, "complement"))
 
 def complement(input):
@@ -3192,7 +3192,7 @@ cdef object packed_basis_checked(tuple operands):
 cdef BatchRule batched_basis_checked
 batched_basis_checked = BatchRule(b"basis_checked", of_cores, b"22", packed_basis_checked, NULL, no_loop())
 
-def call_basis_checked(self, basis):
+cpdef object call_basis_checked(self, basis):
     return op_basis_checked(
         as_input(self, "basis_checked"), as_tensor_operand(basis, "basis_checked", "basis", 2, self)
     )
@@ -3235,7 +3235,7 @@ cdef tuple op_whole_svd(TensorBase self):
 
 WholeSvdResult = return_type("whole_svd", "WholeSvdResult", ("U", "S", "Vh"), __name__)
 
-def call_whole_svd(self):
+cpdef object call_whole_svd(self):
     return WholeSvdResult._make(op_whole_svd(as_input(self, "whole_svd")))
 
 def whole_svd(input):
@@ -3275,7 +3275,7 @@ cdef tuple op_linalg_svd(TensorBase self, bint full_matrices, object driver):
 
 LinalgSvdResult = return_type("linalg_svd", "LinalgSvdResult", ("U", "S", "Vh"), __name__)
 
-def call_linalg_svd(self, full_matrices, driver):
+cpdef object call_linalg_svd(self, full_matrices, driver):
     return LinalgSvdResult._make(
         op_linalg_svd(
             as_input(self, "linalg.svd"),
@@ -3359,7 +3359,7 @@ cdef object packed_linalg_svdvals(tuple operands):
 cdef BatchRule batched_linalg_svdvals
 batched_linalg_svdvals = BatchRule(b"linalg.svdvals", of_cores, b"2.", packed_linalg_svdvals, NULL, no_loop())
 
-def call_linalg_svdvals(self, driver):
+cpdef object call_linalg_svdvals(self, driver):
     return op_linalg_svdvals(as_input(self, "linalg.svdvals"), as_str_or_none(driver, "linalg.svdvals", "driver", 2))
 
 def linalg_svdvals(input, *, driver=None, out=None):
@@ -3387,7 +3387,7 @@ cdef TensorBase op_cholesky(TensorBase self, bint upper):
     cdef TensorBase result = op_linalg_cholesky(self, upper)
     return ended_composite(depth, result)
 
-def call_cholesky(self, upper):
+cpdef object call_cholesky(self, upper):
     return op_cholesky(as_input(self, "cholesky"), as_bool(upper, "cholesky", "upper", 2))
 
 def cholesky(input, upper=False, *, out=None):
@@ -3415,7 +3415,7 @@ cdef tuple op_svd_by_columns(TensorBase self, bint full_matrices):
 
 SvdByColumnsResult = return_type("svd_by_columns", "SvdByColumnsResult", ("U", "S", "V"), __name__)
 
-def call_svd_by_columns(self, full_matrices):
+cpdef object call_svd_by_columns(self, full_matrices):
     return SvdByColumnsResult._make(
         op_svd_by_columns(
             as_input(self, "svd_by_columns"), as_bool(full_matrices, "svd_by_columns", "full_matrices", 2)
@@ -3456,7 +3456,7 @@ cdef tuple op_svd(TensorBase self, bint some, bint compute_uv):
 
 SvdResult = return_type("svd", "SvdResult", ("U", "S", "V"), __name__)
 
-def call_svd(self, some, compute_uv):
+cpdef object call_svd(self, some, compute_uv):
     return SvdResult._make(
         op_svd(as_input(self, "svd"), as_bool(some, "svd", "some", 2), as_bool(compute_uv, "svd", "compute_uv", 3))
     )
@@ -3490,7 +3490,7 @@ cdef tuple op_qr(TensorBase self, bint some):
 
 QrResult = return_type("qr", "QrResult", ("Q", "R"), __name__)
 
-def call_qr(self, some):
+cpdef object call_qr(self, some):
     return QrResult._make(op_qr(as_input(self, "qr"), as_bool(some, "qr", "some", 2)))
 
 def qr(input, some=True, *, out=None):
@@ -3826,7 +3826,7 @@ batched_eigen = BatchRule(b"eigen", of_cores, b"2.", packed_eigen, NULL, no_loop
 
 EigenResult = return_type("eigen", "EigenResult", ("eigenvalues", "eigenvectors"), __name__)
 
-def call_eigen(self, any_phase):
+cpdef object call_eigen(self, any_phase):
     return EigenResult._make(op_eigen(as_input(self, "eigen"), as_bool(any_phase, "eigen", "any_phase", 2)))
 
 def eigen(input, any_phase=True):
@@ -3865,7 +3865,7 @@ cdef tuple op_linalg_eig(TensorBase self):
 
 LinalgEigResult = return_type("linalg_eig", "LinalgEigResult", ("eigenvalues", "eigenvectors"), __name__)
 
-def call_linalg_eig(self):
+cpdef object call_linalg_eig(self):
     return LinalgEigResult._make(op_linalg_eig(as_input(self, "linalg.eig")))
 
 def linalg_eig(input, *, out=None):
@@ -3929,7 +3929,7 @@ cdef object packed_linalg_eigvals(tuple operands):
 cdef BatchRule batched_linalg_eigvals
 batched_linalg_eigvals = BatchRule(b"linalg.eigvals", of_cores, b"2", packed_linalg_eigvals, NULL, no_loop())
 
-def call_linalg_eigvals(self):
+cpdef object call_linalg_eigvals(self):
     return op_linalg_eigvals(as_input(self, "linalg.eigvals"))
 
 def linalg_eigvals(input, *, out=None):

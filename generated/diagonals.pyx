@@ -80,7 +80,7 @@ cdef object packed_diagonal(tuple operands):
 cdef BatchRule batched_diagonal
 batched_diagonal = BatchRule(b"diagonal", along_slices, b"b.dd", packed_diagonal, NULL, no_loop())
 
-def call_diagonal(self, offset, dim1, dim2):
+cpdef object call_diagonal(self, offset, dim1, dim2):
     return op_diagonal(
         as_input(self, "diagonal"),
         as_int(offset, "diagonal", "offset", 2),
@@ -88,7 +88,7 @@ def call_diagonal(self, offset, dim1, dim2):
         as_dim(dim2, "diagonal", "dim2", 4, self),
     )
 
-def call_diagonal_copy(self, offset, dim1, dim2):
+cpdef object call_diagonal_copy(self, offset, dim1, dim2):
     return copy_of(
         op_diagonal(
             as_input(self, "diagonal_copy"),
@@ -212,7 +212,7 @@ batched_diagonal_scatter = BatchRule(
     b"diagonal_scatter", along_slices, b"bb.dd", packed_diagonal_scatter, NULL, no_loop()
 )
 
-def call_diagonal_scatter(self, src, offset, dim1, dim2):
+cpdef object call_diagonal_scatter(self, src, offset, dim1, dim2):
     return op_diagonal_scatter(
         as_tensor_operand(self, "diagonal_scatter", "input", 1, src),
         as_tensor_operand(src, "diagonal_scatter", "src", 2, self),
@@ -251,7 +251,7 @@ cdef TensorBase op_diag_embed(TensorBase self, object offset, object dim1, objec
     cdef TensorBase result = embedded_diagonal(self, offset, dim1, dim2)
     return ended_composite(depth, result)
 
-def call_diag_embed(self, offset, dim1, dim2):
+cpdef object call_diag_embed(self, offset, dim1, dim2):
     return op_diag_embed(
         as_input(self, "diag_embed"),
         as_int(offset, "diag_embed", "offset", 2),
@@ -321,7 +321,7 @@ batched_embedded_diagonals = BatchRule(
     b"embedded_diagonals", along_slices, b"b...", packed_embedded_diagonals, NULL, no_loop()
 )
 
-def call_embedded_diagonals(self, offset, one, other):
+cpdef object call_embedded_diagonals(self, offset, one, other):
     return op_embedded_diagonals(
         as_input(self, "embedded_diagonals"),
         as_int(offset, "embedded_diagonals", "offset", 2),
@@ -354,7 +354,7 @@ cdef TensorBase op_diag(TensorBase self, object diagonal):
     cdef TensorBase result = diag_of_vector_or_matrix(self, diagonal)
     return ended_composite(depth, result)
 
-def call_diag(self, diagonal):
+cpdef object call_diag(self, diagonal):
     return op_diag(as_input(self, "diag"), as_int(diagonal, "diag", "diagonal", 2))
 
 def diag(input, diagonal=0, *, out=None):
@@ -377,7 +377,7 @@ cdef TensorBase op_diagflat(TensorBase self, object offset):
     cdef TensorBase result = op_diag_embed(op_reshape(self, (-1,)), offset, -2, -1)
     return ended_composite(depth, result)
 
-def call_diagflat(self, offset):
+cpdef object call_diagflat(self, offset):
     return op_diagflat(as_input(self, "diagflat"), as_int(offset, "diagflat", "offset", 2))
 
 def diagflat(input, offset=0):
@@ -401,7 +401,7 @@ cdef TensorBase op_trace(TensorBase self):
     cdef TensorBase result = op_sum(op_diagonal(self, 0, 0, 1), None)
     return ended_composite(depth, result)
 
-def call_trace(self):
+cpdef object call_trace(self):
     return op_trace(as_input(self, "trace"))
 
 def trace(input, *, out=None):
@@ -478,7 +478,7 @@ batched_tril = BatchRule(b"tril", of_cores, b"2.", packed_tril, NULL, no_loop())
 cdef BatchRule batched_inplace_tril
 batched_inplace_tril = BatchRule(b"tril_", by_copy, b"2.", packed_inplace_tril, packed_tril, no_loop())
 
-def call_tril(self, diagonal):
+cpdef object call_tril(self, diagonal):
     return op_tril(as_input(self, "tril"), as_int(diagonal, "tril", "diagonal", 2))
 
 def call_tril_(TensorBase self not None, diagonal):
@@ -563,7 +563,7 @@ batched_triu = BatchRule(b"triu", of_cores, b"2.", packed_triu, NULL, no_loop())
 cdef BatchRule batched_inplace_triu
 batched_inplace_triu = BatchRule(b"triu_", by_copy, b"2.", packed_inplace_triu, packed_triu, no_loop())
 
-def call_triu(self, diagonal):
+cpdef object call_triu(self, diagonal):
     return op_triu(as_input(self, "triu"), as_int(diagonal, "triu", "diagonal", 2))
 
 def call_triu_(TensorBase self not None, diagonal):
@@ -595,7 +595,7 @@ cdef TensorBase op_vander(TensorBase x, object N, bint increasing):
     cdef TensorBase result = powers_of(x, N, increasing)
     return ended_composite(depth, result)
 
-def call_vander(x, N, increasing):
+cpdef object call_vander(x, N, increasing):
     return op_vander(
         as_tensor_operand(x, "vander", "x", 1, None),
         as_int_or_none(N, "vander", "N", 2),
@@ -636,7 +636,7 @@ cdef TensorBase op_linalg_vander(TensorBase self, object N):
     cdef TensorBase result = powers_of(op_reshape(self, (1,)) if ndim_of(self) == 0 else self, N, True)
     return ended_composite(depth, result)
 
-def call_linalg_vander(self, N):
+cpdef object call_linalg_vander(self, N):
     self = as_input(self, "linalg.vander")
     N = as_int_or_none(N, "linalg.vander", "N", 2)
     self = prepare_numeric("linalg.vander", self)
@@ -661,7 +661,7 @@ cdef TensorBase op_linalg_diagonal(TensorBase self, object offset, object dim1, 
     cdef TensorBase result = op_diagonal(self, offset, dim1, dim2)
     return ended(depth, result)
 
-def call_linalg_diagonal(self, offset, dim1, dim2):
+cpdef object call_linalg_diagonal(self, offset, dim1, dim2):
     return op_linalg_diagonal(
         as_input(self, "linalg.diagonal"),
         as_int(offset, "linalg.diagonal", "offset", 2),

@@ -58,7 +58,7 @@ cdef TensorBase op_cdist(TensorBase x1, TensorBase x2, object p, object compute_
     )
     return ended_composite(depth, result)
 
-def call_cdist(x1, x2, p, compute_mode):
+cpdef object call_cdist(x1, x2, p, compute_mode):
     x1 = as_tensor_operand(x1, "cdist", "x1", 1, x2)
     x2 = as_tensor_operand(x2, "cdist", "x2", 2, x1)
     p = as_float(p, "cdist", "p", 3)
@@ -93,7 +93,7 @@ cdef TensorBase op_pdist(TensorBase self, object p):
     ) if has_distance_loop(self, p) else op_lengths(differences_of_pairs(self), p)
     return ended_composite(depth, result)
 
-def call_pdist(self, p):
+cpdef object call_pdist(self, p):
     self = as_input(self, "pdist")
     p = as_float(p, "pdist", "p", 2)
     check_real(self, "pdist")
@@ -188,7 +188,7 @@ cdef object packed_row_distances(tuple operands):
 cdef BatchRule batched_row_distances
 batched_row_distances = BatchRule(b"row_distances", of_cores, b"22.", packed_row_distances, NULL, no_loop())
 
-def call_row_distances(self, other, p):
+cpdef object call_row_distances(self, other, p):
     self = as_tensor_operand(self, "row_distances", "input", 1, other)
     other = as_tensor_operand(other, "row_distances", "other", 2, self)
     p = as_float(p, "row_distances", "p", 3)
@@ -373,7 +373,7 @@ batched_weighted_row_steps = BatchRule(
     b"weighted_row_steps", of_cores, b"222.", packed_weighted_row_steps, NULL, no_loop()
 )
 
-def call_weighted_row_steps(self, rows, others, p):
+cpdef object call_weighted_row_steps(self, rows, others, p):
     self = as_tensor_operand(self, "weighted_row_steps", "input", 1, rows)
     rows = as_tensor_operand(rows, "weighted_row_steps", "rows", 2, self)
     others = as_tensor_operand(others, "weighted_row_steps", "others", 3, self)
@@ -500,7 +500,7 @@ batched_divided_by_norm = BatchRule(
     b"divided_by_norm", elementwise, b"ee", packed_divided_by_norm, NULL, loop_of_kernel(&DIVIDED_BY_NORM_FORWARD)
 )
 
-def call_divided_by_norm(self, norms):
+cpdef object call_divided_by_norm(self, norms):
     return op_divided_by_norm(
         as_tensor_operand(self, "divided_by_norm", "input", 1, norms),
         as_tensor_operand(norms, "divided_by_norm", "norms", 2, self),
@@ -535,7 +535,7 @@ cdef TensorBase op_lengths(TensorBase self, object p):
     ) == 0 else op_greatest_magnitude(self) if p == float("inf") else op_p_norm(self, p, (-1,), False)
     return ended_composite(depth, result)
 
-def call_lengths(self, p):
+cpdef object call_lengths(self, p):
     self = as_input(self, "lengths")
     p = as_float(p, "lengths", "p", 2)
     check_real(self, "lengths")
@@ -612,7 +612,7 @@ batched_greatest_magnitude = BatchRule(
     b"greatest_magnitude", of_cores, b"1", packed_greatest_magnitude, NULL, no_loop()
 )
 
-def call_greatest_magnitude(self):
+cpdef object call_greatest_magnitude(self):
     self = as_input(self, "greatest_magnitude")
     check_real(self, "greatest_magnitude")
     return op_greatest_magnitude(<TensorBase>self)
@@ -644,7 +644,7 @@ cdef TensorBase inplace_renorm(TensorBase self, object p, object dim, object max
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("renorm_", self, shrunk_slices(original, p, dim, maxnorm))
 
-def call_renorm(self, p, dim, maxnorm):
+cpdef object call_renorm(self, p, dim, maxnorm):
     return op_renorm(
         as_input(self, "renorm"),
         as_float(p, "renorm", "p", 2),
@@ -683,7 +683,7 @@ cdef TensorBase op_cov(TensorBase self, object correction, TensorBase fweights, 
     cdef TensorBase result = covariances(self, correction, fweights, aweights)
     return ended_composite(depth, result)
 
-def call_cov(self, correction, fweights, aweights):
+cpdef object call_cov(self, correction, fweights, aweights):
     return op_cov(
         as_tensor_operand(self, "cov", "input", 1, fweights),
         as_int(correction, "cov", "correction", 2),
@@ -714,7 +714,7 @@ cdef TensorBase op_corrcoef(TensorBase self):
     cdef TensorBase result = correlations(self)
     return ended_composite(depth, result)
 
-def call_corrcoef(self):
+cpdef object call_corrcoef(self):
     return op_corrcoef(as_input(self, "corrcoef"))
 
 def corrcoef(input):
@@ -735,7 +735,7 @@ cdef list op_grid_gradient(TensorBase self, object spacing, object dim, object e
     cdef list result = gradients(self, spacing, dim, edge_order)
     return ended_composites(depth, result)
 
-def call_grid_gradient(self, spacing, dim, edge_order):
+cpdef object call_grid_gradient(self, spacing, dim, edge_order):
     return tuple(
         op_grid_gradient(
             as_input(self, "grid_gradient"),

@@ -59,7 +59,7 @@ cdef object packed_inplace_uniform_(tuple operands):
 cdef BatchRule batched_inplace_uniform_
 batched_inplace_uniform_ = BatchRule(b"uniform_", slice_by_slice, b"...g", packed_inplace_uniform_, NULL, no_loop())
 
-def call_uniform_(self, start, to, generator):
+cpdef object call_uniform_(self, start, to, generator):
     self = check_input(self, "uniform_")
     start = as_float(start, "uniform_", "start", 2)
     to = as_float(to, "uniform_", "to", 3)
@@ -105,7 +105,7 @@ cdef object packed_inplace_normal_(tuple operands):
 cdef BatchRule batched_inplace_normal_
 batched_inplace_normal_ = BatchRule(b"normal_", slice_by_slice, b"...g", packed_inplace_normal_, NULL, no_loop())
 
-def call_normal_(self, mean, std, generator):
+cpdef object call_normal_(self, mean, std, generator):
     self = check_input(self, "normal_")
     mean = as_float(mean, "normal_", "mean", 2)
     std = as_float(std, "normal_", "std", 3)
@@ -153,7 +153,7 @@ batched_inplace_exponential_ = BatchRule(
     b"exponential_", slice_by_slice, b"..g", packed_inplace_exponential_, NULL, no_loop()
 )
 
-def call_exponential_(self, lambd, generator):
+cpdef object call_exponential_(self, lambd, generator):
     self = check_input(self, "exponential_")
     lambd = as_float(lambd, "exponential_", "lambd", 2)
     generator = as_generator_or_none(generator, "exponential_", "generator", 3)
@@ -201,7 +201,7 @@ batched_inplace_log_normal_ = BatchRule(
     b"log_normal_", slice_by_slice, b"...g", packed_inplace_log_normal_, NULL, no_loop()
 )
 
-def call_log_normal_(self, mean, std, generator):
+cpdef object call_log_normal_(self, mean, std, generator):
     self = check_input(self, "log_normal_")
     mean = as_float(mean, "log_normal_", "mean", 2)
     std = as_float(std, "log_normal_", "std", 3)
@@ -248,7 +248,7 @@ cdef object packed_inplace_cauchy_(tuple operands):
 cdef BatchRule batched_inplace_cauchy_
 batched_inplace_cauchy_ = BatchRule(b"cauchy_", slice_by_slice, b"...g", packed_inplace_cauchy_, NULL, no_loop())
 
-def call_cauchy_(self, median, sigma, generator):
+cpdef object call_cauchy_(self, median, sigma, generator):
     self = check_input(self, "cauchy_")
     median = as_float(median, "cauchy_", "median", 2)
     sigma = as_float(sigma, "cauchy_", "sigma", 3)
@@ -297,7 +297,7 @@ batched_inplace_geometric_ = BatchRule(
     b"geometric_", slice_by_slice, b"..g", packed_inplace_geometric_, NULL, no_loop()
 )
 
-def call_geometric_(self, p, generator):
+cpdef object call_geometric_(self, p, generator):
     self = check_input(self, "geometric_")
     p = as_float(p, "geometric_", "p", 2)
     generator = as_generator_or_none(generator, "geometric_", "generator", 3)
@@ -382,7 +382,7 @@ batched_inplace_bernoulli_ = BatchRule(
     b"bernoulli_", slice_by_slice, b"..g", packed_inplace_bernoulli_, NULL, no_loop()
 )
 
-def call_bernoulli__Tensor(self, p, generator):
+cpdef object call_bernoulli__Tensor(self, p, generator):
     self = check_input(self, "bernoulli_")
     p = as_tensor_operand(p, "bernoulli_", "p", 2, self)
     generator = as_generator_or_none(generator, "bernoulli_", "generator", 3)
@@ -390,7 +390,7 @@ def call_bernoulli__Tensor(self, p, generator):
     check_real(p, "bernoulli_")
     return op_bernoulli__Tensor(<TensorBase>self, <TensorBase>p, generator)
 
-def call_bernoulli_(self, p, generator):
+cpdef object call_bernoulli_(self, p, generator):
     self = check_input(self, "bernoulli_")
     p = as_float(p, "bernoulli_", "p", 2)
     generator = as_generator_or_none(generator, "bernoulli_", "generator", 3)
@@ -445,7 +445,7 @@ cdef object packed_inplace_random_(tuple operands):
 cdef BatchRule batched_inplace_random_
 batched_inplace_random_ = BatchRule(b"random_", slice_by_slice, b"...g", packed_inplace_random_, NULL, no_loop())
 
-def call_random_(self, start, to, generator):
+cpdef object call_random_(self, start, to, generator):
     self = check_input(self, "random_")
     start = as_int_or_none(start, "random_", "start", 2)
     to = as_int_or_none(to, "random_", "to", 3)

@@ -47,7 +47,7 @@ cdef TensorBase op_l1_loss(TensorBase self, TensorBase target, object reduction,
     cdef TensorBase result = weighted_mean_loss(op_abs(op_sub_tensor_tensor(self, target)), weight, reduction)
     return ended_composite(depth, result)
 
-def call_l1_loss(self, target, reduction, weight):
+cpdef object call_l1_loss(self, target, reduction, weight):
     return op_l1_loss(
         as_tensor_operand(self, "l1_loss", "input", 1, target),
         as_tensor_operand(target, "l1_loss", "target", 2, self),
@@ -87,7 +87,7 @@ cdef TensorBase op_smooth_l1_loss(TensorBase self, TensorBase target, object red
     )
     return ended_composite(depth, result)
 
-def call_smooth_l1_loss(self, target, reduction, beta):
+cpdef object call_smooth_l1_loss(self, target, reduction, beta):
     self = as_tensor_operand(self, "smooth_l1_loss", "input", 1, target)
     target = as_tensor_operand(target, "smooth_l1_loss", "target", 2, self)
     reduction = as_str(reduction, "smooth_l1_loss", "reduction", 3)
@@ -172,7 +172,7 @@ batched_huber_distance = BatchRule(
     b"huber_distance", elementwise, b"e.", packed_huber_distance, NULL, loop_of_kernel(&HUBER_DISTANCE_FORWARD)
 )
 
-def call_huber_distance(d, delta):
+cpdef object call_huber_distance(d, delta):
     d = as_tensor_operand(d, "huber_distance", "d", 1, None)
     delta = as_float(delta, "huber_distance", "delta", 2)
     check_real(d, "huber_distance")
@@ -209,7 +209,7 @@ cdef TensorBase op_huber_loss(TensorBase self, TensorBase target, object reducti
     )
     return ended_composite(depth, result)
 
-def call_huber_loss(self, target, reduction, delta, weight):
+cpdef object call_huber_loss(self, target, reduction, delta, weight):
     self = as_tensor_operand(self, "huber_loss", "input", 1, target)
     target = as_tensor_operand(target, "huber_loss", "target", 2, self)
     reduction = as_str(reduction, "huber_loss", "reduction", 3)
@@ -247,7 +247,7 @@ cdef TensorBase op_soft_margin_loss(TensorBase self, TensorBase target, object r
     )
     return ended_composite(depth, result)
 
-def call_soft_margin_loss(self, target, reduction):
+cpdef object call_soft_margin_loss(self, target, reduction):
     self = as_tensor_operand(self, "soft_margin_loss", "input", 1, target)
     target = as_tensor_operand(target, "soft_margin_loss", "target", 2, self)
     reduction = as_str(reduction, "soft_margin_loss", "reduction", 3)
@@ -346,7 +346,7 @@ cdef TensorBase op_binary_cross_entropy_with_logits(
     )
     return ended_composite(depth, result)
 
-def call_binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
+cpdef object call_binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     self = as_tensor_operand(self, "binary_cross_entropy_with_logits", "input", 1, target)
     target = as_tensor_operand(target, "binary_cross_entropy_with_logits", "target", 2, self)
     weight = as_tensor_operand_or_none(weight, "binary_cross_entropy_with_logits", "weight", 3, self)
@@ -393,7 +393,7 @@ cdef TensorBase op_hinge_embedding_loss(TensorBase self, TensorBase target, obje
     )
     return ended_composite(depth, result)
 
-def call_hinge_embedding_loss(self, target, margin, reduction):
+cpdef object call_hinge_embedding_loss(self, target, margin, reduction):
     self = as_tensor_operand(self, "hinge_embedding_loss", "input", 1, target)
     target = as_tensor_operand(target, "hinge_embedding_loss", "target", 2, self)
     margin = as_float(margin, "hinge_embedding_loss", "margin", 3)

@@ -34,7 +34,7 @@ cdef TensorBase op_embedding(
     )
     return ended_composite(depth, result)
 
-def call_embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
+cpdef object call_embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     return op_embedding(
         as_tensor_operand(weight, "embedding", "weight", 1, indices),
         as_tensor_operand(indices, "embedding", "indices", 2, weight),
@@ -137,7 +137,7 @@ cdef object parts_of_embedded(tuple operands):
 cdef BatchRule batched_embedded
 batched_embedded = BatchRule(b"embedded", by_parts, b".....", packed_embedded, parts_of_embedded, no_loop())
 
-def call_embedded(weight, indices, padding_idx, scale_grad_by_freq, sparse):
+cpdef object call_embedded(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     return op_embedded(
         as_tensor_operand(weight, "embedded", "weight", 1, None),
         as_tensor_operand(indices, "embedded", "indices", 2, weight),
@@ -220,7 +220,7 @@ cdef object parts_of_rows_summed(tuple operands):
 cdef BatchRule batched_rows_summed
 batched_rows_summed = BatchRule(b"rows_summed", by_parts, b"...", packed_rows_summed, parts_of_rows_summed, no_loop())
 
-def call_rows_summed(self, indices, count):
+cpdef object call_rows_summed(self, indices, count):
     return op_rows_summed(
         as_input(self, "rows_summed"),
         as_tensor_operand(indices, "rows_summed", "indices", 2, self),

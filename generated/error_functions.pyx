@@ -79,7 +79,7 @@ cdef TensorBase inplace_erfc(TensorBase self):
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("erfc_", self, op_erfc_loop(original) if fits_loop(original) else op_erfc_any(original))
 
-def call_erfc(self):
+cpdef object call_erfc(self):
     self = as_input(self, "erfc")
     check_real(self, "erfc")
     return op_erfc(<TensorBase>self)
@@ -155,7 +155,7 @@ batched_erfc_loop = BatchRule(
     b"erfc_loop", elementwise, b"e", packed_erfc_loop, NULL, loop_of_kernel(&ERFC_LOOP_FORWARD)
 )
 
-def call_erfc_loop(self):
+cpdef object call_erfc_loop(self):
     self = as_input(self, "erfc_loop")
     check_real(self, "erfc_loop")
     return op_erfc_loop(<TensorBase>self)
@@ -218,7 +218,7 @@ cdef object packed_erfc_any(tuple operands):
 cdef BatchRule batched_erfc_any
 batched_erfc_any = BatchRule(b"erfc_any", elementwise, b"e", packed_erfc_any, NULL, no_loop())
 
-def call_erfc_any(self):
+cpdef object call_erfc_any(self):
     self = as_input(self, "erfc_any")
     check_real(self, "erfc_any")
     return op_erfc_any(<TensorBase>self)
@@ -247,7 +247,7 @@ cdef TensorBase op_special_erfcx(TensorBase self):
     cdef TensorBase result = op_special_erfcx_loop(self) if fits_loop(self) else op_special_erfcx_any(self)
     return ended_composite(depth, result)
 
-def call_special_erfcx(self):
+cpdef object call_special_erfcx(self):
     self = as_input(self, "special.erfcx")
     check_real(self, "special.erfcx")
     return op_special_erfcx(<TensorBase>self)
@@ -331,7 +331,7 @@ batched_special_erfcx_loop = BatchRule(
     loop_of_kernel(&SPECIAL_ERFCX_LOOP_FORWARD),
 )
 
-def call_special_erfcx_loop(self):
+cpdef object call_special_erfcx_loop(self):
     self = as_input(self, "special.erfcx_loop")
     check_real(self, "special.erfcx_loop")
     return op_special_erfcx_loop(<TensorBase>self)
@@ -403,7 +403,7 @@ batched_special_erfcx_any = BatchRule(
     b"special.erfcx_any", elementwise, b"e", packed_special_erfcx_any, NULL, no_loop()
 )
 
-def call_special_erfcx_any(self):
+cpdef object call_special_erfcx_any(self):
     self = as_input(self, "special.erfcx_any")
     check_real(self, "special.erfcx_any")
     return op_special_erfcx_any(<TensorBase>self)
@@ -466,7 +466,7 @@ cdef object packed_special_erfi(tuple operands):
 cdef BatchRule batched_special_erfi
 batched_special_erfi = BatchRule(b"special.erfi", elementwise, b"e", packed_special_erfi, NULL, no_loop())
 
-def call_special_erfi(self):
+cpdef object call_special_erfi(self):
     self = as_input(self, "special.erfi")
     check_real(self, "special.erfi")
     return op_special_erfi(<TensorBase>self)
@@ -496,7 +496,7 @@ cdef TensorBase op_special_erfcinv(TensorBase self):
     cdef TensorBase result = op_special_erfcinv_loop(self) if fits_loop(self) else op_special_erfcinv_any(self)
     return ended_composite(depth, result)
 
-def call_special_erfcinv(self):
+cpdef object call_special_erfcinv(self):
     self = as_input(self, "special.erfcinv")
     check_real(self, "special.erfcinv")
     return op_special_erfcinv(<TensorBase>self)
@@ -575,7 +575,7 @@ batched_special_erfcinv_loop = BatchRule(
     loop_of_kernel(&SPECIAL_ERFCINV_LOOP_FORWARD),
 )
 
-def call_special_erfcinv_loop(self):
+cpdef object call_special_erfcinv_loop(self):
     self = as_input(self, "special.erfcinv_loop")
     check_real(self, "special.erfcinv_loop")
     return op_special_erfcinv_loop(<TensorBase>self)
@@ -642,7 +642,7 @@ batched_special_erfcinv_any = BatchRule(
     b"special.erfcinv_any", elementwise, b"e", packed_special_erfcinv_any, NULL, no_loop()
 )
 
-def call_special_erfcinv_any(self):
+cpdef object call_special_erfcinv_any(self):
     self = as_input(self, "special.erfcinv_any")
     check_real(self, "special.erfcinv_any")
     return op_special_erfcinv_any(<TensorBase>self)
@@ -671,7 +671,7 @@ cdef TensorBase op_special_ndtr(TensorBase self):
     cdef TensorBase result = op_special_ndtr_loop(self) if fits_loop(self) else op_special_ndtr_any(self)
     return ended_composite(depth, result)
 
-def call_special_ndtr(self):
+cpdef object call_special_ndtr(self):
     self = as_input(self, "special.ndtr")
     check_real(self, "special.ndtr")
     return op_special_ndtr(<TensorBase>self)
@@ -747,7 +747,7 @@ batched_special_ndtr_loop = BatchRule(
     b"special.ndtr_loop", elementwise, b"e", packed_special_ndtr_loop, NULL, loop_of_kernel(&SPECIAL_NDTR_LOOP_FORWARD)
 )
 
-def call_special_ndtr_loop(self):
+cpdef object call_special_ndtr_loop(self):
     self = as_input(self, "special.ndtr_loop")
     check_real(self, "special.ndtr_loop")
     return op_special_ndtr_loop(<TensorBase>self)
@@ -814,7 +814,7 @@ cdef object packed_special_ndtr_any(tuple operands):
 cdef BatchRule batched_special_ndtr_any
 batched_special_ndtr_any = BatchRule(b"special.ndtr_any", elementwise, b"e", packed_special_ndtr_any, NULL, no_loop())
 
-def call_special_ndtr_any(self):
+cpdef object call_special_ndtr_any(self):
     self = as_input(self, "special.ndtr_any")
     check_real(self, "special.ndtr_any")
     return op_special_ndtr_any(<TensorBase>self)
@@ -844,7 +844,7 @@ cdef TensorBase op_special_ndtri(TensorBase self):
     cdef TensorBase result = op_special_ndtri_loop(self) if fits_loop(self) else op_special_ndtri_any(self)
     return ended_composite(depth, result)
 
-def call_special_ndtri(self):
+cpdef object call_special_ndtri(self):
     self = as_input(self, "special.ndtri")
     check_real(self, "special.ndtri")
     return op_special_ndtri(<TensorBase>self)
@@ -925,7 +925,7 @@ batched_special_ndtri_loop = BatchRule(
     loop_of_kernel(&SPECIAL_NDTRI_LOOP_FORWARD),
 )
 
-def call_special_ndtri_loop(self):
+cpdef object call_special_ndtri_loop(self):
     self = as_input(self, "special.ndtri_loop")
     check_real(self, "special.ndtri_loop")
     return op_special_ndtri_loop(<TensorBase>self)
@@ -994,7 +994,7 @@ batched_special_ndtri_any = BatchRule(
     b"special.ndtri_any", elementwise, b"e", packed_special_ndtri_any, NULL, no_loop()
 )
 
-def call_special_ndtri_any(self):
+cpdef object call_special_ndtri_any(self):
     self = as_input(self, "special.ndtri_any")
     check_real(self, "special.ndtri_any")
     return op_special_ndtri_any(<TensorBase>self)
@@ -1023,7 +1023,7 @@ cdef TensorBase op_special_log_ndtr(TensorBase self):
     cdef TensorBase result = op_special_log_ndtr_loop(self) if fits_loop(self) else op_special_log_ndtr_any(self)
     return ended_composite(depth, result)
 
-def call_special_log_ndtr(self):
+cpdef object call_special_log_ndtr(self):
     self = as_input(self, "special.log_ndtr")
     check_real(self, "special.log_ndtr")
     return op_special_log_ndtr(<TensorBase>self)
@@ -1107,7 +1107,7 @@ batched_special_log_ndtr_loop = BatchRule(
     loop_of_kernel(&SPECIAL_LOG_NDTR_LOOP_FORWARD),
 )
 
-def call_special_log_ndtr_loop(self):
+cpdef object call_special_log_ndtr_loop(self):
     self = as_input(self, "special.log_ndtr_loop")
     check_real(self, "special.log_ndtr_loop")
     return op_special_log_ndtr_loop(<TensorBase>self)
@@ -1179,7 +1179,7 @@ batched_special_log_ndtr_any = BatchRule(
     b"special.log_ndtr_any", elementwise, b"e", packed_special_log_ndtr_any, NULL, no_loop()
 )
 
-def call_special_log_ndtr_any(self):
+cpdef object call_special_log_ndtr_any(self):
     self = as_input(self, "special.log_ndtr_any")
     check_real(self, "special.log_ndtr_any")
     return op_special_log_ndtr_any(<TensorBase>self)
@@ -1246,7 +1246,7 @@ cdef object packed_special_dawsn(tuple operands):
 cdef BatchRule batched_special_dawsn
 batched_special_dawsn = BatchRule(b"special.dawsn", elementwise, b"e", packed_special_dawsn, NULL, no_loop())
 
-def call_special_dawsn(self):
+cpdef object call_special_dawsn(self):
     self = as_input(self, "special.dawsn")
     check_real(self, "special.dawsn")
     return op_special_dawsn(<TensorBase>self)
@@ -1329,7 +1329,7 @@ batched_special_fresnel = BatchRule(b"special.fresnel", elementwise, b"c", packe
 
 SpecialFresnelResult = return_type("special_fresnel", "SpecialFresnelResult", ("s", "c"), __name__)
 
-def call_special_fresnel(self):
+cpdef object call_special_fresnel(self):
     self = as_input(self, "special.fresnel")
     check_real(self, "special.fresnel")
     return SpecialFresnelResult._make(op_special_fresnel(<TensorBase>self))
@@ -1590,7 +1590,7 @@ batched_special_owens_t_scalar_tensor = BatchRule(
     b"special.owens_t", elementwise, b".e", packed_special_owens_t_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_owens_t(self, a):
+cpdef object call_special_owens_t(self, a):
     self = as_operand(self, "special.owens_t", "input", 1, a)
     a = as_operand(a, "special.owens_t", "a", 2, self)
     check_real(self, "special.owens_t")

@@ -77,7 +77,7 @@ cdef object packed_special_exp1(tuple operands):
 cdef BatchRule batched_special_exp1
 batched_special_exp1 = BatchRule(b"special.exp1", elementwise, b"e", packed_special_exp1, NULL, no_loop())
 
-def call_special_exp1(self):
+cpdef object call_special_exp1(self):
     self = as_input(self, "special.exp1")
     check_real(self, "special.exp1")
     return op_special_exp1(<TensorBase>self)
@@ -139,7 +139,7 @@ cdef object packed_special_expi(tuple operands):
 cdef BatchRule batched_special_expi
 batched_special_expi = BatchRule(b"special.expi", elementwise, b"e", packed_special_expi, NULL, no_loop())
 
-def call_special_expi(self):
+cpdef object call_special_expi(self):
     self = as_input(self, "special.expi")
     check_real(self, "special.expi")
     return op_special_expi(<TensorBase>self)
@@ -222,7 +222,7 @@ cdef object packed_special_expn(tuple operands):
 cdef BatchRule batched_special_expn
 batched_special_expn = BatchRule(b"special.expn", elementwise, b".c", packed_special_expn, NULL, no_loop())
 
-def call_special_expn(n, self):
+cpdef object call_special_expn(n, self):
     n = as_int(n, "special.expn", "n", 1)
     self = as_tensor_operand(self, "special.expn", "input", 2, None)
     check_real(self, "special.expn")
@@ -307,7 +307,7 @@ batched_special_sici = BatchRule(b"special.sici", elementwise, b"c", packed_spec
 
 SpecialSiciResult = return_type("special_sici", "SpecialSiciResult", ("si", "ci"), __name__)
 
-def call_special_sici(self):
+cpdef object call_special_sici(self):
     self = as_input(self, "special.sici")
     check_real(self, "special.sici")
     return SpecialSiciResult._make(op_special_sici(<TensorBase>self))
@@ -393,7 +393,7 @@ batched_special_shichi = BatchRule(b"special.shichi", elementwise, b"c", packed_
 
 SpecialShichiResult = return_type("special_shichi", "SpecialShichiResult", ("shi", "chi"), __name__)
 
-def call_special_shichi(self):
+cpdef object call_special_shichi(self):
     self = as_input(self, "special.shichi")
     check_real(self, "special.shichi")
     return SpecialShichiResult._make(op_special_shichi(<TensorBase>self))
@@ -472,7 +472,7 @@ cdef object packed_special_spence(tuple operands):
 cdef BatchRule batched_special_spence
 batched_special_spence = BatchRule(b"special.spence", elementwise, b"e", packed_special_spence, NULL, no_loop())
 
-def call_special_spence(self):
+cpdef object call_special_spence(self):
     self = as_input(self, "special.spence")
     check_real(self, "special.spence")
     return op_special_spence(<TensorBase>self)
@@ -538,7 +538,7 @@ cdef object packed_special_ellipk(tuple operands):
 cdef BatchRule batched_special_ellipk
 batched_special_ellipk = BatchRule(b"special.ellipk", elementwise, b"e", packed_special_ellipk, NULL, no_loop())
 
-def call_special_ellipk(self):
+cpdef object call_special_ellipk(self):
     self = as_input(self, "special.ellipk")
     check_real(self, "special.ellipk")
     return op_special_ellipk(<TensorBase>self)
@@ -604,7 +604,7 @@ cdef object packed_special_ellipe(tuple operands):
 cdef BatchRule batched_special_ellipe
 batched_special_ellipe = BatchRule(b"special.ellipe", elementwise, b"e", packed_special_ellipe, NULL, no_loop())
 
-def call_special_ellipe(self):
+cpdef object call_special_ellipe(self):
     self = as_input(self, "special.ellipe")
     check_real(self, "special.ellipe")
     return op_special_ellipe(<TensorBase>self)
@@ -682,7 +682,7 @@ cdef object packed_special_ellipkm1(tuple operands):
 cdef BatchRule batched_special_ellipkm1
 batched_special_ellipkm1 = BatchRule(b"special.ellipkm1", elementwise, b"e", packed_special_ellipkm1, NULL, no_loop())
 
-def call_special_ellipkm1(self):
+cpdef object call_special_ellipkm1(self):
     self = as_input(self, "special.ellipkm1")
     check_real(self, "special.ellipkm1")
     return op_special_ellipkm1(<TensorBase>self)

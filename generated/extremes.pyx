@@ -70,7 +70,7 @@ cdef object packed_amax(tuple operands):
 cdef BatchRule batched_amax
 batched_amax = BatchRule(b"amax", along_slices, b"bD.", packed_amax, NULL, no_loop())
 
-def call_amax(self, dim, keepdim):
+cpdef object call_amax(self, dim, keepdim):
     self = as_input(self, "amax")
     dim = as_dim_tuple_or_none(dim, "amax", "dim", 2, self)
     keepdim = as_bool(keepdim, "amax", "keepdim", 3)
@@ -145,7 +145,7 @@ cdef object packed_amin(tuple operands):
 cdef BatchRule batched_amin
 batched_amin = BatchRule(b"amin", along_slices, b"bD.", packed_amin, NULL, no_loop())
 
-def call_amin(self, dim, keepdim):
+cpdef object call_amin(self, dim, keepdim):
     self = as_input(self, "amin")
     dim = as_dim_tuple_or_none(dim, "amin", "dim", 2, self)
     keepdim = as_bool(keepdim, "amin", "keepdim", 3)
@@ -283,19 +283,19 @@ batched_max_dim = BatchRule(b"max", along_slices, b"bd.", packed_max_dim, NULL, 
 
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
-def call_max(self):
+cpdef object call_max(self):
     self = as_input(self, "max")
     check_real(self, "max")
     return op_max(<TensorBase>self)
 
-def call_max_other(self, other):
+cpdef object call_max_other(self, other):
     self = as_tensor_operand(self, "max", "input", 1, other)
     other = as_tensor_operand(other, "max", "other", 2, self)
     check_real(self, "max")
     check_real(other, "max")
     return op_max_other(<TensorBase>self, <TensorBase>other)
 
-def call_max_dim(self, dim, keepdim):
+cpdef object call_max_dim(self, dim, keepdim):
     self = as_input(self, "max")
     dim = as_dim(dim, "max", "dim", 2, self)
     keepdim = as_bool(keepdim, "max", "keepdim", 3)
@@ -481,19 +481,19 @@ batched_min_dim = BatchRule(b"min", along_slices, b"bd.", packed_min_dim, NULL, 
 
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
-def call_min(self):
+cpdef object call_min(self):
     self = as_input(self, "min")
     check_real(self, "min")
     return op_min(<TensorBase>self)
 
-def call_min_other(self, other):
+cpdef object call_min_other(self, other):
     self = as_tensor_operand(self, "min", "input", 1, other)
     other = as_tensor_operand(other, "min", "other", 2, self)
     check_real(self, "min")
     check_real(other, "min")
     return op_min_other(<TensorBase>self, <TensorBase>other)
 
-def call_min_dim(self, dim, keepdim):
+cpdef object call_min_dim(self, dim, keepdim):
     self = as_input(self, "min")
     dim = as_dim(dim, "min", "dim", 2, self)
     keepdim = as_bool(keepdim, "min", "keepdim", 3)
@@ -583,7 +583,7 @@ cdef object packed_argmax(tuple operands):
 cdef BatchRule batched_argmax
 batched_argmax = BatchRule(b"argmax", along_slices, b"bd.", packed_argmax, NULL, no_loop())
 
-def call_argmax(self, dim, keepdim):
+cpdef object call_argmax(self, dim, keepdim):
     self = as_input(self, "argmax")
     dim = as_dim_or_none(dim, "argmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
@@ -622,7 +622,7 @@ cdef object packed_argmin(tuple operands):
 cdef BatchRule batched_argmin
 batched_argmin = BatchRule(b"argmin", along_slices, b"bd.", packed_argmin, NULL, no_loop())
 
-def call_argmin(self, dim, keepdim):
+cpdef object call_argmin(self, dim, keepdim):
     self = as_input(self, "argmin")
     dim = as_dim_or_none(dim, "argmin", "dim", 2, self)
     keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
@@ -661,7 +661,7 @@ cdef object packed_all(tuple operands):
 cdef BatchRule batched_all
 batched_all = BatchRule(b"all", along_slices, b"bD.", packed_all, NULL, no_loop())
 
-def call_all(self, dim, keepdim):
+cpdef object call_all(self, dim, keepdim):
     return op_all(
         as_input(self, "all"), as_dim_tuple_or_none(dim, "all", "dim", 2, self), as_bool(keepdim, "all", "keepdim", 3)
     )
@@ -697,7 +697,7 @@ cdef object packed_any(tuple operands):
 cdef BatchRule batched_any
 batched_any = BatchRule(b"any", along_slices, b"bD.", packed_any, NULL, no_loop())
 
-def call_any(self, dim, keepdim):
+cpdef object call_any(self, dim, keepdim):
     return op_any(
         as_input(self, "any"), as_dim_tuple_or_none(dim, "any", "dim", 2, self), as_bool(keepdim, "any", "keepdim", 3)
     )

@@ -65,7 +65,7 @@ cdef object packed_dft(tuple operands):
 cdef BatchRule batched_dft
 batched_dft = BatchRule(b"dft", along_slices, b"bF..", packed_dft, NULL, no_loop())
 
-def call_dft(self, dim, power, inverse):
+cpdef object call_dft(self, dim, power, inverse):
     return op_dft(
         as_input(self, "dft"),
         as_dim_tuple(dim, "dft", "dim", 2, self),
@@ -146,7 +146,7 @@ cdef object packed_real_dft(tuple operands):
 cdef BatchRule batched_real_dft
 batched_real_dft = BatchRule(b"real_dft", along_slices, b"bF.", packed_real_dft, NULL, no_loop())
 
-def call_real_dft(self, dim, power):
+cpdef object call_real_dft(self, dim, power):
     self = as_input(self, "real_dft")
     dim = as_dim_tuple(dim, "real_dft", "dim", 2, self)
     power = as_float(power, "real_dft", "power", 3)
@@ -217,7 +217,7 @@ cdef object packed_dft_to_real(tuple operands):
 cdef BatchRule batched_dft_to_real
 batched_dft_to_real = BatchRule(b"dft_to_real", along_slices, b"bF..", packed_dft_to_real, NULL, no_loop())
 
-def call_dft_to_real(self, dim, power, size):
+cpdef object call_dft_to_real(self, dim, power, size):
     return op_dft_to_real(
         as_input(self, "dft_to_real"),
         as_dim_tuple(dim, "dft_to_real", "dim", 2, self),
@@ -290,7 +290,7 @@ cdef object packed_scaled_pairs(tuple operands):
 cdef BatchRule batched_scaled_pairs
 batched_scaled_pairs = BatchRule(b"scaled_pairs", along_slices, b"bd..", packed_scaled_pairs, NULL, no_loop())
 
-def call_scaled_pairs(self, dim, size, factor):
+cpdef object call_scaled_pairs(self, dim, size, factor):
     return op_scaled_pairs(
         as_input(self, "scaled_pairs"),
         as_dim(dim, "scaled_pairs", "dim", 2, self),
@@ -367,7 +367,7 @@ cdef object packed_framed(tuple operands):
 cdef BatchRule batched_framed
 batched_framed = BatchRule(b"framed", along_slices, b"b..F", packed_framed, NULL, no_loop())
 
-def call_framed(self, start, size, dim):
+cpdef object call_framed(self, start, size, dim):
     return op_framed(
         as_input(self, "framed"),
         as_int_tuple(start, "framed", "start", 2),
@@ -408,7 +408,7 @@ cdef TensorBase op_fft_fft(TensorBase self, object n, object dim, object norm):
     )
     return ended_composite(depth, result)
 
-def call_fft_fft(self, n, dim, norm):
+cpdef object call_fft_fft(self, n, dim, norm):
     return op_fft_fft(
         as_input(self, "fft.fft"),
         as_int_or_none(n, "fft.fft", "n", 2),
@@ -446,7 +446,7 @@ cdef TensorBase op_fft_ifft(TensorBase self, object n, object dim, object norm):
     )
     return ended_composite(depth, result)
 
-def call_fft_ifft(self, n, dim, norm):
+cpdef object call_fft_ifft(self, n, dim, norm):
     return op_fft_ifft(
         as_input(self, "fft.ifft"),
         as_int_or_none(n, "fft.ifft", "n", 2),
@@ -483,7 +483,7 @@ cdef TensorBase op_fft_rfft(TensorBase self, object n, object dim, object norm):
     )
     return ended_composite(depth, result)
 
-def call_fft_rfft(self, n, dim, norm):
+cpdef object call_fft_rfft(self, n, dim, norm):
     self = as_input(self, "fft.rfft")
     n = as_int_or_none(n, "fft.rfft", "n", 2)
     dim = as_dim(dim, "fft.rfft", "dim", 3, self)
@@ -522,7 +522,7 @@ cdef TensorBase op_fft_ihfft(TensorBase self, object n, object dim, object norm)
     )
     return ended_composite(depth, result)
 
-def call_fft_ihfft(self, n, dim, norm):
+cpdef object call_fft_ihfft(self, n, dim, norm):
     self = as_input(self, "fft.ihfft")
     n = as_int_or_none(n, "fft.ihfft", "n", 2)
     dim = as_dim(dim, "fft.ihfft", "dim", 3, self)
@@ -562,7 +562,7 @@ cdef TensorBase op_fft_irfft(TensorBase self, object n, object dim, object norm)
     )
     return ended_composite(depth, result)
 
-def call_fft_irfft(self, n, dim, norm):
+cpdef object call_fft_irfft(self, n, dim, norm):
     return op_fft_irfft(
         as_input(self, "fft.irfft"),
         as_int_or_none(n, "fft.irfft", "n", 2),
@@ -607,7 +607,7 @@ cdef TensorBase op_fft_hfft(TensorBase self, object n, object dim, object norm):
     )
     return ended_composite(depth, result)
 
-def call_fft_hfft(self, n, dim, norm):
+cpdef object call_fft_hfft(self, n, dim, norm):
     return op_fft_hfft(
         as_input(self, "fft.hfft"),
         as_int_or_none(n, "fft.hfft", "n", 2),
@@ -652,7 +652,7 @@ cdef TensorBase op_fft_fft2(TensorBase self, object s, object dim, object norm):
     )
     return ended_composite(depth, result)
 
-def call_fft_fft2(self, s, dim, norm):
+cpdef object call_fft_fft2(self, s, dim, norm):
     return op_fft_fft2(
         as_input(self, "fft.fft2"),
         as_int_tuple_or_none(s, "fft.fft2", "s", 2),
@@ -697,7 +697,7 @@ cdef TensorBase op_fft_ifft2(TensorBase self, object s, object dim, object norm)
     )
     return ended_composite(depth, result)
 
-def call_fft_ifft2(self, s, dim, norm):
+cpdef object call_fft_ifft2(self, s, dim, norm):
     return op_fft_ifft2(
         as_input(self, "fft.ifft2"),
         as_int_tuple_or_none(s, "fft.ifft2", "s", 2),
@@ -741,7 +741,7 @@ cdef TensorBase op_fft_rfft2(TensorBase self, object s, object dim, object norm)
     )
     return ended_composite(depth, result)
 
-def call_fft_rfft2(self, s, dim, norm):
+cpdef object call_fft_rfft2(self, s, dim, norm):
     self = as_input(self, "fft.rfft2")
     s = as_int_tuple_or_none(s, "fft.rfft2", "s", 2)
     dim = as_dim_tuple(dim, "fft.rfft2", "dim", 3, self)
@@ -788,7 +788,7 @@ cdef TensorBase op_fft_ihfft2(TensorBase self, object s, object dim, object norm
     )
     return ended_composite(depth, result)
 
-def call_fft_ihfft2(self, s, dim, norm):
+cpdef object call_fft_ihfft2(self, s, dim, norm):
     self = as_input(self, "fft.ihfft2")
     s = as_int_tuple_or_none(s, "fft.ihfft2", "s", 2)
     dim = as_dim_tuple(dim, "fft.ihfft2", "dim", 3, self)
@@ -833,7 +833,7 @@ cdef TensorBase op_fft_irfft2(TensorBase self, object s, object dim, object norm
     )
     return ended_composite(depth, result)
 
-def call_fft_irfft2(self, s, dim, norm):
+cpdef object call_fft_irfft2(self, s, dim, norm):
     return op_fft_irfft2(
         as_input(self, "fft.irfft2"),
         as_int_tuple_or_none(s, "fft.irfft2", "s", 2),
@@ -880,7 +880,7 @@ cdef TensorBase op_fft_hfft2(TensorBase self, object s, object dim, object norm)
     )
     return ended_composite(depth, result)
 
-def call_fft_hfft2(self, s, dim, norm):
+cpdef object call_fft_hfft2(self, s, dim, norm):
     return op_fft_hfft2(
         as_input(self, "fft.hfft2"),
         as_int_tuple_or_none(s, "fft.hfft2", "s", 2),
@@ -925,7 +925,7 @@ cdef TensorBase op_fft_fftn(TensorBase self, object s, object dim, object norm):
     )
     return ended_composite(depth, result)
 
-def call_fft_fftn(self, s, dim, norm):
+cpdef object call_fft_fftn(self, s, dim, norm):
     return op_fft_fftn(
         as_input(self, "fft.fftn"),
         as_int_tuple_or_none(s, "fft.fftn", "s", 2),
@@ -970,7 +970,7 @@ cdef TensorBase op_fft_ifftn(TensorBase self, object s, object dim, object norm)
     )
     return ended_composite(depth, result)
 
-def call_fft_ifftn(self, s, dim, norm):
+cpdef object call_fft_ifftn(self, s, dim, norm):
     return op_fft_ifftn(
         as_input(self, "fft.ifftn"),
         as_int_tuple_or_none(s, "fft.ifftn", "s", 2),
@@ -1014,7 +1014,7 @@ cdef TensorBase op_fft_rfftn(TensorBase self, object s, object dim, object norm)
     )
     return ended_composite(depth, result)
 
-def call_fft_rfftn(self, s, dim, norm):
+cpdef object call_fft_rfftn(self, s, dim, norm):
     self = as_input(self, "fft.rfftn")
     s = as_int_tuple_or_none(s, "fft.rfftn", "s", 2)
     dim = as_dim_tuple_or_none(dim, "fft.rfftn", "dim", 3, self)
@@ -1060,7 +1060,7 @@ cdef TensorBase op_fft_ihfftn(TensorBase self, object s, object dim, object norm
     )
     return ended_composite(depth, result)
 
-def call_fft_ihfftn(self, s, dim, norm):
+cpdef object call_fft_ihfftn(self, s, dim, norm):
     self = as_input(self, "fft.ihfftn")
     s = as_int_tuple_or_none(s, "fft.ihfftn", "s", 2)
     dim = as_dim_tuple_or_none(dim, "fft.ihfftn", "dim", 3, self)
@@ -1105,7 +1105,7 @@ cdef TensorBase op_fft_irfftn(TensorBase self, object s, object dim, object norm
     )
     return ended_composite(depth, result)
 
-def call_fft_irfftn(self, s, dim, norm):
+cpdef object call_fft_irfftn(self, s, dim, norm):
     return op_fft_irfftn(
         as_input(self, "fft.irfftn"),
         as_int_tuple_or_none(s, "fft.irfftn", "s", 2),
@@ -1152,7 +1152,7 @@ cdef TensorBase op_fft_hfftn(TensorBase self, object s, object dim, object norm)
     )
     return ended_composite(depth, result)
 
-def call_fft_hfftn(self, s, dim, norm):
+cpdef object call_fft_hfftn(self, s, dim, norm):
     return op_fft_hfftn(
         as_input(self, "fft.hfftn"),
         as_int_tuple_or_none(s, "fft.hfftn", "s", 2),
@@ -1187,7 +1187,7 @@ cdef TensorBase op_fft_fftshift(TensorBase self, object dim):
     )
     return ended_composite(depth, result)
 
-def call_fft_fftshift(self, dim):
+cpdef object call_fft_fftshift(self, dim):
     return op_fft_fftshift(as_input(self, "fft.fftshift"), as_dim_tuple_or_none(dim, "fft.fftshift", "dim", 2, self))
 
 def fft_fftshift(input, dim=None):
@@ -1214,7 +1214,7 @@ cdef TensorBase op_fft_ifftshift(TensorBase self, object dim):
     )
     return ended_composite(depth, result)
 
-def call_fft_ifftshift(self, dim):
+cpdef object call_fft_ifftshift(self, dim):
     return op_fft_ifftshift(as_input(self, "fft.ifftshift"), as_dim_tuple_or_none(dim, "fft.ifftshift", "dim", 2, self))
 
 def fft_ifftshift(input, dim=None):

@@ -41,7 +41,7 @@ cdef object packed_signbit(tuple operands):
 cdef BatchRule batched_signbit
 batched_signbit = BatchRule(b"signbit", elementwise, b"e", packed_signbit, NULL, loop_of_ufunc(SIGNBIT))
 
-def call_signbit(self):
+cpdef object call_signbit(self):
     self = as_input(self, "signbit")
     check_real(self, "signbit")
     return op_signbit(<TensorBase>self)
@@ -65,7 +65,7 @@ cdef TensorBase op_isposinf(TensorBase self):
     cdef TensorBase result = op_eq_scalar(self, float("inf"))
     return ended_composite(depth, result)
 
-def call_isposinf(self):
+cpdef object call_isposinf(self):
     self = as_input(self, "isposinf")
     check_real(self, "isposinf")
     return op_isposinf(<TensorBase>self)
@@ -89,7 +89,7 @@ cdef TensorBase op_isneginf(TensorBase self):
     cdef TensorBase result = op_eq_scalar(self, float("-inf"))
     return ended_composite(depth, result)
 
-def call_isneginf(self):
+cpdef object call_isneginf(self):
     self = as_input(self, "isneginf")
     check_real(self, "isneginf")
     return op_isneginf(<TensorBase>self)
@@ -119,7 +119,7 @@ cdef object packed_isreal(tuple operands):
 cdef BatchRule batched_isreal
 batched_isreal = BatchRule(b"isreal", elementwise, b"c", packed_isreal, NULL, no_loop())
 
-def call_isreal(self):
+cpdef object call_isreal(self):
     return op_isreal(as_input(self, "isreal"))
 
 def isreal(input):
@@ -150,7 +150,7 @@ cdef object packed_isclose(tuple operands):
 cdef BatchRule batched_isclose
 batched_isclose = BatchRule(b"isclose", elementwise, b"cc...", packed_isclose, NULL, no_loop())
 
-def call_isclose(self, other, rtol, atol, equal_nan):
+cpdef object call_isclose(self, other, rtol, atol, equal_nan):
     return op_isclose(
         as_tensor_operand(self, "isclose", "input", 1, other),
         as_tensor_operand(other, "isclose", "other", 2, self),
@@ -239,7 +239,7 @@ batched_nan_to_num = BatchRule(b"nan_to_num", elementwise, b"c...", packed_nan_t
 cdef BatchRule batched_inplace_nan_to_num
 batched_inplace_nan_to_num = BatchRule(b"nan_to_num_", elementwise, b"w...", packed_inplace_nan_to_num, NULL, no_loop())
 
-def call_nan_to_num(self, nan, posinf, neginf):
+cpdef object call_nan_to_num(self, nan, posinf, neginf):
     return op_nan_to_num(
         as_input(self, "nan_to_num"),
         as_float_or_none(nan, "nan_to_num", "nan", 2),
@@ -354,7 +354,7 @@ batched_inplace_nextafter = BatchRule(
     b"nextafter_", elementwise, b"we", packed_inplace_nextafter, NULL, loop_of_ufunc(NEXTAFTER)
 )
 
-def call_nextafter(self, other):
+cpdef object call_nextafter(self, other):
     self = as_tensor_operand(self, "nextafter", "input", 1, other)
     other = as_tensor_operand(other, "nextafter", "other", 2, self)
     check_real(self, "nextafter")
@@ -434,7 +434,7 @@ batched_frexp = BatchRule(b"frexp", elementwise, b"c", packed_frexp, NULL, no_lo
 
 FrexpResult = return_type("frexp", "FrexpResult", ("mantissa", "exponent"), __name__)
 
-def call_frexp(self):
+cpdef object call_frexp(self):
     self = as_input(self, "frexp")
     check_real(self, "frexp")
     return FrexpResult._make(op_frexp(<TensorBase>self))
@@ -492,7 +492,7 @@ cdef TensorBase inplace_ldexp(TensorBase self, TensorBase other):
         ),
     )
 
-def call_ldexp(self, other):
+cpdef object call_ldexp(self, other):
     return op_ldexp(
         as_tensor_operand(self, "ldexp", "input", 1, other), as_tensor_operand(other, "ldexp", "other", 2, self)
     )
@@ -543,7 +543,7 @@ batched_gcd = BatchRule(b"gcd", elementwise, b"ee", packed_gcd, NULL, loop_of_uf
 cdef BatchRule batched_inplace_gcd
 batched_inplace_gcd = BatchRule(b"gcd_", elementwise, b"we", packed_inplace_gcd, NULL, loop_of_ufunc(GCD))
 
-def call_gcd(self, other):
+cpdef object call_gcd(self, other):
     self = as_tensor_operand(self, "gcd", "input", 1, other)
     other = as_tensor_operand(other, "gcd", "other", 2, self)
     check_real(self, "gcd")
@@ -599,7 +599,7 @@ batched_lcm = BatchRule(b"lcm", elementwise, b"ee", packed_lcm, NULL, loop_of_uf
 cdef BatchRule batched_inplace_lcm
 batched_inplace_lcm = BatchRule(b"lcm_", elementwise, b"we", packed_inplace_lcm, NULL, loop_of_ufunc(LCM))
 
-def call_lcm(self, other):
+cpdef object call_lcm(self, other):
     self = as_tensor_operand(self, "lcm", "input", 1, other)
     other = as_tensor_operand(other, "lcm", "other", 2, self)
     check_real(self, "lcm")

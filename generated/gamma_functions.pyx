@@ -70,7 +70,7 @@ cdef TensorBase inplace_lgamma(TensorBase self):
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("lgamma_", self, op_lgamma_loop(original) if fits_loop(original) else op_lgamma_any(original))
 
-def call_lgamma(self):
+cpdef object call_lgamma(self):
     self = as_input(self, "lgamma")
     check_real(self, "lgamma")
     return op_lgamma(<TensorBase>self)
@@ -142,7 +142,7 @@ batched_lgamma_loop = BatchRule(
     b"lgamma_loop", elementwise, b"e", packed_lgamma_loop, NULL, loop_of_kernel(&LGAMMA_LOOP_FORWARD)
 )
 
-def call_lgamma_loop(self):
+cpdef object call_lgamma_loop(self):
     self = as_input(self, "lgamma_loop")
     check_real(self, "lgamma_loop")
     return op_lgamma_loop(<TensorBase>self)
@@ -201,7 +201,7 @@ cdef object packed_lgamma_any(tuple operands):
 cdef BatchRule batched_lgamma_any
 batched_lgamma_any = BatchRule(b"lgamma_any", elementwise, b"e", packed_lgamma_any, NULL, no_loop())
 
-def call_lgamma_any(self):
+cpdef object call_lgamma_any(self):
     self = as_input(self, "lgamma_any")
     check_real(self, "lgamma_any")
     return op_lgamma_any(<TensorBase>self)
@@ -237,7 +237,7 @@ cdef TensorBase inplace_digamma(TensorBase self):
         "digamma_", self, op_digamma_loop(original) if fits_loop(original) else op_polygamma_any(0, original)
     )
 
-def call_digamma(self):
+cpdef object call_digamma(self):
     self = as_input(self, "digamma")
     check_real(self, "digamma")
     return op_digamma(<TensorBase>self)
@@ -311,7 +311,7 @@ batched_digamma_loop = BatchRule(
     b"digamma_loop", elementwise, b"e", packed_digamma_loop, NULL, loop_of_kernel(&DIGAMMA_LOOP_FORWARD)
 )
 
-def call_digamma_loop(self):
+cpdef object call_digamma_loop(self):
     self = as_input(self, "digamma_loop")
     check_real(self, "digamma_loop")
     return op_digamma_loop(<TensorBase>self)
@@ -338,7 +338,7 @@ cdef TensorBase op_trigamma(TensorBase self):
     cdef TensorBase result = op_trigamma_loop(self) if fits_loop(self) else op_polygamma_any(1, self)
     return ended_composite(depth, result)
 
-def call_trigamma(self):
+cpdef object call_trigamma(self):
     self = as_input(self, "trigamma")
     check_real(self, "trigamma")
     return op_trigamma(<TensorBase>self)
@@ -405,7 +405,7 @@ batched_trigamma_loop = BatchRule(
     b"trigamma_loop", elementwise, b"e", packed_trigamma_loop, NULL, loop_of_kernel(&TRIGAMMA_LOOP_FORWARD)
 )
 
-def call_trigamma_loop(self):
+cpdef object call_trigamma_loop(self):
     self = as_input(self, "trigamma_loop")
     check_real(self, "trigamma_loop")
     return op_trigamma_loop(<TensorBase>self)
@@ -432,7 +432,7 @@ cdef TensorBase op_tetragamma(TensorBase self):
     cdef TensorBase result = op_tetragamma_loop(self) if fits_loop(self) else op_polygamma_any(2, self)
     return ended_composite(depth, result)
 
-def call_tetragamma(self):
+cpdef object call_tetragamma(self):
     self = as_input(self, "tetragamma")
     check_real(self, "tetragamma")
     return op_tetragamma(<TensorBase>self)
@@ -497,7 +497,7 @@ batched_tetragamma_loop = BatchRule(
     b"tetragamma_loop", elementwise, b"e", packed_tetragamma_loop, NULL, loop_of_kernel(&TETRAGAMMA_LOOP_FORWARD)
 )
 
-def call_tetragamma_loop(self):
+cpdef object call_tetragamma_loop(self):
     self = as_input(self, "tetragamma_loop")
     check_real(self, "tetragamma_loop")
     return op_tetragamma_loop(<TensorBase>self)
@@ -541,7 +541,7 @@ cdef TensorBase inplace_polygamma(object n, TensorBase self):
         ) if n == 2 else op_polygamma_any(n, original),
     )
 
-def call_polygamma(n, self):
+cpdef object call_polygamma(n, self):
     n = as_int(n, "polygamma", "n", 1)
     self = as_tensor_operand(self, "polygamma", "input", 2, None)
     check_real(self, "polygamma")
@@ -611,7 +611,7 @@ cdef object packed_polygamma_any(tuple operands):
 cdef BatchRule batched_polygamma_any
 batched_polygamma_any = BatchRule(b"polygamma_any", elementwise, b".c", packed_polygamma_any, NULL, no_loop())
 
-def call_polygamma_any(n, self):
+cpdef object call_polygamma_any(n, self):
     n = as_int(n, "polygamma_any", "n", 1)
     self = as_tensor_operand(self, "polygamma_any", "input", 2, None)
     check_real(self, "polygamma_any")
@@ -709,7 +709,7 @@ batched_mvlgamma = BatchRule(b"mvlgamma", slice_by_slice, b"..", packed_mvlgamma
 cdef BatchRule batched_inplace_mvlgamma
 batched_inplace_mvlgamma = BatchRule(b"mvlgamma_", slice_by_slice, b"..", packed_inplace_mvlgamma, NULL, no_loop())
 
-def call_mvlgamma(self, p):
+cpdef object call_mvlgamma(self, p):
     self = as_input(self, "mvlgamma")
     p = as_int(p, "mvlgamma", "p", 2)
     check_real(self, "mvlgamma")
@@ -775,7 +775,7 @@ cdef object packed_half_steps(tuple operands):
 cdef BatchRule batched_half_steps
 batched_half_steps = BatchRule(b"half_steps", along_slices, b"b.", packed_half_steps, NULL, no_loop())
 
-def call_half_steps(self, p):
+cpdef object call_half_steps(self, p):
     self = as_input(self, "half_steps")
     p = as_int(p, "half_steps", "p", 2)
     check_real(self, "half_steps")
@@ -839,7 +839,7 @@ cdef object packed_special_gamma(tuple operands):
 cdef BatchRule batched_special_gamma
 batched_special_gamma = BatchRule(b"special.gamma", elementwise, b"e", packed_special_gamma, NULL, no_loop())
 
-def call_special_gamma(self):
+cpdef object call_special_gamma(self):
     self = as_input(self, "special.gamma")
     check_real(self, "special.gamma")
     return op_special_gamma(<TensorBase>self)
@@ -1067,7 +1067,7 @@ batched_special_beta_scalar_tensor = BatchRule(
     b"special.beta", elementwise, b".e", packed_special_beta_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_beta(self, other):
+cpdef object call_special_beta(self, other):
     self = as_operand(self, "special.beta", "input", 1, other)
     other = as_operand(other, "special.beta", "other", 2, self)
     check_real(self, "special.beta")
@@ -1271,7 +1271,7 @@ batched_special_betaln_scalar_tensor = BatchRule(
     b"special.betaln", elementwise, b".e", packed_special_betaln_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_betaln(self, other):
+cpdef object call_special_betaln(self, other):
     self = as_operand(self, "special.betaln", "input", 1, other)
     other = as_operand(other, "special.betaln", "other", 2, self)
     check_real(self, "special.betaln")
@@ -1371,7 +1371,7 @@ cdef object packed_special_rgamma(tuple operands):
 cdef BatchRule batched_special_rgamma
 batched_special_rgamma = BatchRule(b"special.rgamma", elementwise, b"e", packed_special_rgamma, NULL, no_loop())
 
-def call_special_rgamma(self):
+cpdef object call_special_rgamma(self):
     self = as_input(self, "special.rgamma")
     check_real(self, "special.rgamma")
     return op_special_rgamma(<TensorBase>self)

@@ -69,7 +69,7 @@ cdef TensorBase inplace_scatter_reduce(
         ),
     )
 
-def call_scatter_reduce(self, dim, index, src, reduce, include_self):
+cpdef object call_scatter_reduce(self, dim, index, src, reduce, include_self):
     return op_scatter_reduce(
         as_tensor_operand(self, "scatter_reduce", "input", 1, index),
         as_dim(dim, "scatter_reduce", "dim", 2, self),
@@ -158,7 +158,7 @@ cdef TensorBase inplace_index_reduce(
         ),
     )
 
-def call_index_reduce(self, dim, index, source, reduce, include_self):
+cpdef object call_index_reduce(self, dim, index, source, reduce, include_self):
     self = as_tensor_operand(self, "index_reduce", "input", 1, index)
     dim = as_dim(dim, "index_reduce", "dim", 2, self)
     index = as_tensor_operand(index, "index_reduce", "index", 3, self)
@@ -214,7 +214,7 @@ cdef TensorBase op_grouped(
     )
     return ended_composite(depth, result)
 
-def call_grouped(self, dim, index, src, reduce, include_self, op):
+cpdef object call_grouped(self, dim, index, src, reduce, include_self, op):
     return op_grouped(
         as_tensor_operand(self, "grouped", "input", 1, index),
         as_dim(dim, "grouped", "dim", 2, self),
@@ -303,7 +303,7 @@ cdef object packed_group_sum(tuple operands):
 cdef BatchRule batched_group_sum
 batched_group_sum = BatchRule(b"group_sum", along_slices, b"bdbb.", packed_group_sum, NULL, no_loop())
 
-def call_group_sum(self, dim, index, src, op):
+cpdef object call_group_sum(self, dim, index, src, op):
     return op_group_sum(
         as_tensor_operand(self, "group_sum", "input", 1, src),
         as_dim(dim, "group_sum", "dim", 2, self),
@@ -409,7 +409,7 @@ cdef object packed_group_prod(tuple operands):
 cdef BatchRule batched_group_prod
 batched_group_prod = BatchRule(b"group_prod", along_slices, b"bdbb.", packed_group_prod, NULL, no_loop())
 
-def call_group_prod(self, dim, index, src, op):
+cpdef object call_group_prod(self, dim, index, src, op):
     return op_group_prod(
         as_tensor_operand(self, "group_prod", "input", 1, src),
         as_dim(dim, "group_prod", "dim", 2, self),
@@ -510,7 +510,7 @@ cdef object packed_group_extreme(tuple operands):
 cdef BatchRule batched_group_extreme
 batched_group_extreme = BatchRule(b"group_extreme", along_slices, b"bdbb..", packed_group_extreme, NULL, no_loop())
 
-def call_group_extreme(self, dim, index, src, reduce, op):
+cpdef object call_group_extreme(self, dim, index, src, reduce, op):
     return op_group_extreme(
         as_tensor_operand(self, "group_extreme", "input", 1, src),
         as_dim(dim, "group_extreme", "dim", 2, self),

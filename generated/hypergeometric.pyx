@@ -183,7 +183,7 @@ batched_special_hyp0f1_scalar_tensor = BatchRule(
     b"special.hyp0f1", elementwise, b".e", packed_special_hyp0f1_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_hyp0f1(v, self):
+cpdef object call_special_hyp0f1(v, self):
     v = as_operand(v, "special.hyp0f1", "v", 1, self)
     self = as_operand(self, "special.hyp0f1", "input", 2, v)
     check_real(v, "special.hyp0f1")
@@ -346,7 +346,7 @@ batched_special_hyp1f1_numbers = BatchRule(
     b"special.hyp1f1", elementwise, b"..c", packed_special_hyp1f1_numbers, NULL, no_loop()
 )
 
-def call_special_hyp1f1(a, b, self):
+cpdef object call_special_hyp1f1(a, b, self):
     a = as_tensor_operand(a, "special.hyp1f1", "a", 1, b)
     b = as_tensor_operand(b, "special.hyp1f1", "b", 2, a)
     self = as_tensor_operand(self, "special.hyp1f1", "input", 3, a)
@@ -355,7 +355,7 @@ def call_special_hyp1f1(a, b, self):
     check_real(self, "special.hyp1f1")
     return op_special_hyp1f1(<TensorBase>a, <TensorBase>b, <TensorBase>self)
 
-def call_special_hyp1f1_numbers(a, b, self):
+cpdef object call_special_hyp1f1_numbers(a, b, self):
     a = as_number(a, "special.hyp1f1", "a", 1)
     b = as_number(b, "special.hyp1f1", "b", 2)
     self = as_tensor_operand(self, "special.hyp1f1", "input", 3, None)
@@ -548,7 +548,7 @@ batched_special_hyp2f1_numbers = BatchRule(
     b"special.hyp2f1", elementwise, b"...c", packed_special_hyp2f1_numbers, NULL, no_loop()
 )
 
-def call_special_hyp2f1(a, b, c, self):
+cpdef object call_special_hyp2f1(a, b, c, self):
     a = as_tensor_operand(a, "special.hyp2f1", "a", 1, b)
     b = as_tensor_operand(b, "special.hyp2f1", "b", 2, a)
     c = as_tensor_operand(c, "special.hyp2f1", "c", 3, a)
@@ -559,7 +559,7 @@ def call_special_hyp2f1(a, b, c, self):
     check_real(self, "special.hyp2f1")
     return op_special_hyp2f1(<TensorBase>a, <TensorBase>b, <TensorBase>c, <TensorBase>self)
 
-def call_special_hyp2f1_numbers(a, b, c, self):
+cpdef object call_special_hyp2f1_numbers(a, b, c, self):
     a = as_number(a, "special.hyp2f1", "a", 1)
     b = as_number(b, "special.hyp2f1", "b", 2)
     c = as_number(c, "special.hyp2f1", "c", 3)

@@ -133,7 +133,7 @@ batched_igamma = BatchRule(b"igamma", elementwise, b"ee", packed_igamma, NULL, n
 cdef BatchRule batched_inplace_igamma
 batched_inplace_igamma = BatchRule(b"igamma_", elementwise, b"we", packed_inplace_igamma, NULL, no_loop())
 
-def call_igamma(self, other):
+cpdef object call_igamma(self, other):
     self = as_tensor_operand(self, "igamma", "input", 1, other)
     other = as_tensor_operand(other, "igamma", "other", 2, self)
     check_real(self, "igamma")
@@ -249,7 +249,7 @@ batched_igammac = BatchRule(b"igammac", elementwise, b"ee", packed_igammac, NULL
 cdef BatchRule batched_inplace_igammac
 batched_inplace_igammac = BatchRule(b"igammac_", elementwise, b"we", packed_inplace_igammac, NULL, no_loop())
 
-def call_igammac(self, other):
+cpdef object call_igammac(self, other):
     self = as_tensor_operand(self, "igammac", "input", 1, other)
     other = as_tensor_operand(other, "igammac", "other", 2, self)
     check_real(self, "igammac")
@@ -378,7 +378,7 @@ batched_special_gammaincinv = BatchRule(
     b"special.gammaincinv", elementwise, b"ee", packed_special_gammaincinv, NULL, no_loop()
 )
 
-def call_special_gammaincinv(self, other):
+cpdef object call_special_gammaincinv(self, other):
     self = as_tensor_operand(self, "special.gammaincinv", "input", 1, other)
     other = as_tensor_operand(other, "special.gammaincinv", "other", 2, self)
     check_real(self, "special.gammaincinv")
@@ -502,7 +502,7 @@ batched_special_gammainccinv = BatchRule(
     b"special.gammainccinv", elementwise, b"ee", packed_special_gammainccinv, NULL, no_loop()
 )
 
-def call_special_gammainccinv(self, other):
+cpdef object call_special_gammainccinv(self, other):
     self = as_tensor_operand(self, "special.gammainccinv", "input", 1, other)
     other = as_tensor_operand(other, "special.gammainccinv", "other", 2, self)
     check_real(self, "special.gammainccinv")
@@ -602,7 +602,7 @@ cdef object packed_gammainc_order(tuple operands):
 cdef BatchRule batched_gammainc_order
 batched_gammainc_order = BatchRule(b"gammainc_order", elementwise, b".cc", packed_gammainc_order, NULL, no_loop())
 
-def call_gammainc_order(n, self, other):
+cpdef object call_gammainc_order(n, self, other):
     n = as_int(n, "gammainc_order", "n", 1)
     self = as_tensor_operand(self, "gammainc_order", "input", 2, other)
     other = as_tensor_operand(other, "gammainc_order", "other", 3, self)
@@ -730,7 +730,7 @@ cdef object packed_gamma_density(tuple operands):
 cdef BatchRule batched_gamma_density
 batched_gamma_density = BatchRule(b"gamma_density", elementwise, b".cc", packed_gamma_density, NULL, no_loop())
 
-def call_gamma_density(n, self, other):
+cpdef object call_gamma_density(n, self, other):
     n = as_int(n, "gamma_density", "n", 1)
     self = as_tensor_operand(self, "gamma_density", "input", 2, other)
     other = as_tensor_operand(other, "gamma_density", "other", 3, self)
@@ -841,7 +841,7 @@ cdef TensorBase op_special_betainc_numbers(object a, object b, TensorBase self):
     )
     return ended_composite(depth, result)
 
-def call_special_betainc(a, b, self):
+cpdef object call_special_betainc(a, b, self):
     a = as_tensor_operand(a, "special.betainc", "a", 1, b)
     b = as_tensor_operand(b, "special.betainc", "b", 2, a)
     self = as_tensor_operand(self, "special.betainc", "input", 3, a)
@@ -850,7 +850,7 @@ def call_special_betainc(a, b, self):
     check_real(self, "special.betainc")
     return op_special_betainc(<TensorBase>a, <TensorBase>b, <TensorBase>self)
 
-def call_special_betainc_numbers(a, b, self):
+cpdef object call_special_betainc_numbers(a, b, self):
     a = as_number(a, "special.betainc", "a", 1)
     b = as_number(b, "special.betainc", "b", 2)
     self = as_tensor_operand(self, "special.betainc", "input", 3, None)
@@ -974,7 +974,7 @@ cdef TensorBase op_special_betaincc_numbers(object a, object b, TensorBase self)
     )
     return ended_composite(depth, result)
 
-def call_special_betaincc(a, b, self):
+cpdef object call_special_betaincc(a, b, self):
     a = as_tensor_operand(a, "special.betaincc", "a", 1, b)
     b = as_tensor_operand(b, "special.betaincc", "b", 2, a)
     self = as_tensor_operand(self, "special.betaincc", "input", 3, a)
@@ -983,7 +983,7 @@ def call_special_betaincc(a, b, self):
     check_real(self, "special.betaincc")
     return op_special_betaincc(<TensorBase>a, <TensorBase>b, <TensorBase>self)
 
-def call_special_betaincc_numbers(a, b, self):
+cpdef object call_special_betaincc_numbers(a, b, self):
     a = as_number(a, "special.betaincc", "a", 1)
     b = as_number(b, "special.betaincc", "b", 2)
     self = as_tensor_operand(self, "special.betaincc", "input", 3, None)
@@ -1185,7 +1185,7 @@ cdef TensorBase op_special_betaincinv_numbers(object a, object b, TensorBase sel
     )
     return ended_composite(depth, result)
 
-def call_special_betaincinv(a, b, self):
+cpdef object call_special_betaincinv(a, b, self):
     a = as_tensor_operand(a, "special.betaincinv", "a", 1, b)
     b = as_tensor_operand(b, "special.betaincinv", "b", 2, a)
     self = as_tensor_operand(self, "special.betaincinv", "input", 3, a)
@@ -1194,7 +1194,7 @@ def call_special_betaincinv(a, b, self):
     check_real(self, "special.betaincinv")
     return op_special_betaincinv(<TensorBase>a, <TensorBase>b, <TensorBase>self)
 
-def call_special_betaincinv_numbers(a, b, self):
+cpdef object call_special_betaincinv_numbers(a, b, self):
     a = as_number(a, "special.betaincinv", "a", 1)
     b = as_number(b, "special.betaincinv", "b", 2)
     self = as_tensor_operand(self, "special.betaincinv", "input", 3, None)
@@ -1398,7 +1398,7 @@ cdef TensorBase op_special_betainccinv_numbers(object a, object b, TensorBase se
     )
     return ended_composite(depth, result)
 
-def call_special_betainccinv(a, b, self):
+cpdef object call_special_betainccinv(a, b, self):
     a = as_tensor_operand(a, "special.betainccinv", "a", 1, b)
     b = as_tensor_operand(b, "special.betainccinv", "b", 2, a)
     self = as_tensor_operand(self, "special.betainccinv", "input", 3, a)
@@ -1407,7 +1407,7 @@ def call_special_betainccinv(a, b, self):
     check_real(self, "special.betainccinv")
     return op_special_betainccinv(<TensorBase>a, <TensorBase>b, <TensorBase>self)
 
-def call_special_betainccinv_numbers(a, b, self):
+cpdef object call_special_betainccinv_numbers(a, b, self):
     a = as_number(a, "special.betainccinv", "a", 1)
     b = as_number(b, "special.betainccinv", "b", 2)
     self = as_tensor_operand(self, "special.betainccinv", "input", 3, None)
@@ -1627,7 +1627,7 @@ cdef object packed_special_stdtr(tuple operands):
 cdef BatchRule batched_special_stdtr
 batched_special_stdtr = BatchRule(b"special.stdtr", elementwise, b"ee", packed_special_stdtr, NULL, no_loop())
 
-def call_special_stdtr(df, self):
+cpdef object call_special_stdtr(df, self):
     df = as_tensor_operand(df, "special.stdtr", "df", 1, self)
     self = as_tensor_operand(self, "special.stdtr", "input", 2, df)
     check_real(df, "special.stdtr")
@@ -1852,7 +1852,7 @@ cdef object packed_special_stdtrit(tuple operands):
 cdef BatchRule batched_special_stdtrit
 batched_special_stdtrit = BatchRule(b"special.stdtrit", elementwise, b"ee", packed_special_stdtrit, NULL, no_loop())
 
-def call_special_stdtrit(df, self):
+cpdef object call_special_stdtrit(df, self):
     df = as_tensor_operand(df, "special.stdtrit", "df", 1, self)
     self = as_tensor_operand(self, "special.stdtrit", "input", 2, df)
     check_real(df, "special.stdtrit")
@@ -1977,7 +1977,7 @@ cdef object packed_betainc_order(tuple operands):
 cdef BatchRule batched_betainc_order
 batched_betainc_order = BatchRule(b"betainc_order", elementwise, b"..ccc", packed_betainc_order, NULL, no_loop())
 
-def call_betainc_order(n, m, a, b, self):
+cpdef object call_betainc_order(n, m, a, b, self):
     n = as_int(n, "betainc_order", "n", 1)
     m = as_int(m, "betainc_order", "m", 2)
     a = as_tensor_operand(a, "betainc_order", "a", 3, b)
@@ -2168,7 +2168,7 @@ cdef object packed_beta_density(tuple operands):
 cdef BatchRule batched_beta_density
 batched_beta_density = BatchRule(b"beta_density", elementwise, b"..ccc", packed_beta_density, NULL, no_loop())
 
-def call_beta_density(n, m, a, b, self):
+cpdef object call_beta_density(n, m, a, b, self):
     n = as_int(n, "beta_density", "n", 1)
     m = as_int(m, "beta_density", "m", 2)
     a = as_tensor_operand(a, "beta_density", "a", 3, b)
@@ -2362,7 +2362,7 @@ batched_special_zeta_scalar_tensor = BatchRule(
     b"special.zeta", elementwise, b".e", packed_special_zeta_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_zeta(self, other):
+cpdef object call_special_zeta(self, other):
     self = as_operand(self, "special.zeta", "input", 1, other)
     other = as_operand(other, "special.zeta", "other", 2, self)
     check_real(self, "special.zeta")

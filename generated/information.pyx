@@ -115,7 +115,7 @@ batched_special_entr = BatchRule(
     b"special.entr", elementwise, b"e", packed_special_entr, NULL, loop_of_kernel(&SPECIAL_ENTR_FORWARD)
 )
 
-def call_special_entr(self):
+cpdef object call_special_entr(self):
     self = as_input(self, "special.entr")
     check_real(self, "special.entr")
     return op_special_entr(<TensorBase>self)
@@ -320,7 +320,7 @@ batched_special_xlog1py_scalar_tensor = BatchRule(
     b"special.xlog1py", elementwise, b".e", packed_special_xlog1py_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_xlog1py(self, other):
+cpdef object call_special_xlog1py(self, other):
     self = as_operand(self, "special.xlog1py", "input", 1, other)
     other = as_operand(other, "special.xlog1py", "other", 2, self)
     check_real(self, "special.xlog1py")
@@ -520,7 +520,7 @@ batched_special_rel_entr_scalar_tensor = BatchRule(
     b"special.rel_entr", elementwise, b".e", packed_special_rel_entr_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_rel_entr(self, other):
+cpdef object call_special_rel_entr(self, other):
     self = as_operand(self, "special.rel_entr", "input", 1, other)
     other = as_operand(other, "special.rel_entr", "other", 2, self)
     check_real(self, "special.rel_entr")
@@ -713,7 +713,7 @@ batched_special_kl_div_scalar_tensor = BatchRule(
     b"special.kl_div", elementwise, b".e", packed_special_kl_div_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_kl_div(self, other):
+cpdef object call_special_kl_div(self, other):
     self = as_operand(self, "special.kl_div", "input", 1, other)
     other = as_operand(other, "special.kl_div", "other", 2, self)
     check_real(self, "special.kl_div")
@@ -788,7 +788,7 @@ batched_special_log_expit = BatchRule(
     b"special.log_expit", elementwise, b"e", packed_special_log_expit, NULL, no_loop()
 )
 
-def call_special_log_expit(self):
+cpdef object call_special_log_expit(self):
     self = as_input(self, "special.log_expit")
     check_real(self, "special.log_expit")
     return op_special_log_expit(<TensorBase>self)
@@ -854,7 +854,7 @@ cdef object packed_special_lambertw(tuple operands):
 cdef BatchRule batched_special_lambertw
 batched_special_lambertw = BatchRule(b"special.lambertw", elementwise, b"c.", packed_special_lambertw, NULL, no_loop())
 
-def call_special_lambertw(self, k):
+cpdef object call_special_lambertw(self, k):
     return op_special_lambertw(as_input(self, "special.lambertw"), as_int(k, "special.lambertw", "k", 2))
 
 def special_lambertw(input, k=0, *, out=None):
@@ -919,7 +919,7 @@ batched_special_wrightomega = BatchRule(
     b"special.wrightomega", elementwise, b"e", packed_special_wrightomega, NULL, no_loop()
 )
 
-def call_special_wrightomega(self):
+cpdef object call_special_wrightomega(self):
     self = as_input(self, "special.wrightomega")
     check_real(self, "special.wrightomega")
     return op_special_wrightomega(<TensorBase>self)
@@ -981,7 +981,7 @@ cdef object packed_special_exprel(tuple operands):
 cdef BatchRule batched_special_exprel
 batched_special_exprel = BatchRule(b"special.exprel", elementwise, b"e", packed_special_exprel, NULL, no_loop())
 
-def call_special_exprel(self):
+cpdef object call_special_exprel(self):
     self = as_input(self, "special.exprel")
     check_real(self, "special.exprel")
     return op_special_exprel(<TensorBase>self)
@@ -1046,7 +1046,7 @@ cdef object packed_exprel_order(tuple operands):
 cdef BatchRule batched_exprel_order
 batched_exprel_order = BatchRule(b"exprel_order", elementwise, b".c", packed_exprel_order, NULL, no_loop())
 
-def call_exprel_order(n, self):
+cpdef object call_exprel_order(n, self):
     n = as_int(n, "exprel_order", "n", 1)
     self = as_tensor_operand(self, "exprel_order", "input", 2, None)
     check_real(self, "exprel_order")
@@ -1110,7 +1110,7 @@ cdef object packed_log_ratio_order(tuple operands):
 cdef BatchRule batched_log_ratio_order
 batched_log_ratio_order = BatchRule(b"log_ratio_order", elementwise, b".c", packed_log_ratio_order, NULL, no_loop())
 
-def call_log_ratio_order(n, self):
+cpdef object call_log_ratio_order(n, self):
     n = as_int(n, "log_ratio_order", "n", 1)
     self = as_tensor_operand(self, "log_ratio_order", "input", 2, None)
     check_real(self, "log_ratio_order")
@@ -1357,7 +1357,7 @@ batched_special_boxcox_scalar_tensor = BatchRule(
     b"special.boxcox", elementwise, b".e", packed_special_boxcox_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_boxcox(self, lmbda):
+cpdef object call_special_boxcox(self, lmbda):
     self = as_operand(self, "special.boxcox", "input", 1, lmbda)
     lmbda = as_operand(lmbda, "special.boxcox", "lmbda", 2, self)
     check_real(self, "special.boxcox")
@@ -1535,7 +1535,7 @@ batched_special_boxcox1p_scalar = BatchRule(
     b"special.boxcox1p", elementwise, b"e.", packed_special_boxcox1p_scalar, NULL, no_loop()
 )
 
-def call_special_boxcox1p(self, lmbda):
+cpdef object call_special_boxcox1p(self, lmbda):
     self = as_tensor_operand(self, "special.boxcox1p", "input", 1, lmbda)
     lmbda = as_operand(lmbda, "special.boxcox1p", "lmbda", 2, self)
     check_real(self, "special.boxcox1p")
@@ -1777,7 +1777,7 @@ batched_special_inv_boxcox_scalar_tensor = BatchRule(
     b"special.inv_boxcox", elementwise, b".e", packed_special_inv_boxcox_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_inv_boxcox(self, lmbda):
+cpdef object call_special_inv_boxcox(self, lmbda):
     self = as_operand(self, "special.inv_boxcox", "input", 1, lmbda)
     lmbda = as_operand(lmbda, "special.inv_boxcox", "lmbda", 2, self)
     check_real(self, "special.inv_boxcox")
@@ -2022,7 +2022,7 @@ batched_special_inv_boxcox1p_scalar_tensor = BatchRule(
     b"special.inv_boxcox1p", elementwise, b".e", packed_special_inv_boxcox1p_scalar_tensor, NULL, no_loop()
 )
 
-def call_special_inv_boxcox1p(self, lmbda):
+cpdef object call_special_inv_boxcox1p(self, lmbda):
     self = as_operand(self, "special.inv_boxcox1p", "input", 1, lmbda)
     lmbda = as_operand(lmbda, "special.inv_boxcox1p", "lmbda", 2, self)
     check_real(self, "special.inv_boxcox1p")
@@ -2095,7 +2095,7 @@ cdef object packed_special_exp10(tuple operands):
 cdef BatchRule batched_special_exp10
 batched_special_exp10 = BatchRule(b"special.exp10", elementwise, b"e", packed_special_exp10, NULL, no_loop())
 
-def call_special_exp10(self):
+cpdef object call_special_exp10(self):
     self = as_input(self, "special.exp10")
     check_real(self, "special.exp10")
     return op_special_exp10(<TensorBase>self)
@@ -2157,7 +2157,7 @@ cdef object packed_special_cosm1(tuple operands):
 cdef BatchRule batched_special_cosm1
 batched_special_cosm1 = BatchRule(b"special.cosm1", elementwise, b"e", packed_special_cosm1, NULL, no_loop())
 
-def call_special_cosm1(self):
+cpdef object call_special_cosm1(self):
     self = as_input(self, "special.cosm1")
     check_real(self, "special.cosm1")
     return op_special_cosm1(<TensorBase>self)

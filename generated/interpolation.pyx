@@ -86,7 +86,7 @@ cdef object packed_sampled(tuple operands):
 cdef BatchRule batched_sampled
 batched_sampled = BatchRule(b"sampled", of_cores, b"222", packed_sampled, NULL, no_loop())
 
-def call_sampled(self, weight, places):
+cpdef object call_sampled(self, weight, places):
     self = as_tensor_operand(self, "sampled", "input", 1, weight)
     weight = as_tensor_operand(weight, "sampled", "weight", 2, self)
     places = as_tensor_operand(places, "sampled", "places", 3, self)
@@ -177,7 +177,7 @@ cdef object packed_spread_samples(tuple operands):
 cdef BatchRule batched_spread_samples
 batched_spread_samples = BatchRule(b"spread_samples", of_cores, b"222.", packed_spread_samples, NULL, no_loop())
 
-def call_spread_samples(self, weight, places, size):
+cpdef object call_spread_samples(self, weight, places, size):
     self = as_tensor_operand(self, "spread_samples", "input", 1, weight)
     weight = as_tensor_operand(weight, "spread_samples", "weight", 2, self)
     places = as_tensor_operand(places, "spread_samples", "places", 3, self)
@@ -278,7 +278,7 @@ cdef object packed_weigh_samples(tuple operands):
 cdef BatchRule batched_weigh_samples
 batched_weigh_samples = BatchRule(b"weigh_samples", of_cores, b"222", packed_weigh_samples, NULL, no_loop())
 
-def call_weigh_samples(self, image, places):
+cpdef object call_weigh_samples(self, image, places):
     self = as_tensor_operand(self, "weigh_samples", "input", 1, image)
     image = as_tensor_operand(image, "weigh_samples", "image", 2, self)
     places = as_tensor_operand(places, "weigh_samples", "places", 3, self)
@@ -348,7 +348,7 @@ cdef object packed_resampled(tuple operands):
 cdef BatchRule batched_resampled
 batched_resampled = BatchRule(b"resampled", of_cores, b"2..", packed_resampled, NULL, no_loop())
 
-def call_resampled(self, taps, transposed):
+cpdef object call_resampled(self, taps, transposed):
     return op_resampled(as_input(self, "resampled"), taps, transposed)
 
 def resampled(input, taps, transposed):

@@ -186,7 +186,7 @@ LeastSquaresResult = return_type(
     "least_squares", "LeastSquaresResult", ("solution", "rank", "singular_values"), __name__
 )
 
-def call_least_squares(self, other, rcond, op):
+cpdef object call_least_squares(self, other, rcond, op):
     return LeastSquaresResult._make(
         op_least_squares(
             as_tensor_operand(self, "least_squares", "input", 1, other),
@@ -270,7 +270,7 @@ LinalgLstsqResult = return_type(
     "linalg_lstsq", "LinalgLstsqResult", ("solution", "residuals", "rank", "singular_values"), __name__
 )
 
-def call_linalg_lstsq(self, B, rcond, driver):
+cpdef object call_linalg_lstsq(self, B, rcond, driver):
     return LinalgLstsqResult._make(
         op_linalg_lstsq(
             as_tensor_operand(self, "linalg.lstsq", "input", 1, B),
@@ -342,7 +342,7 @@ cdef TensorBase op_reflected(TensorBase vectors, TensorBase tau, TensorBase x, b
     )
     return ended_composite(depth, result)
 
-def call_reflected(vectors, tau, x, adjoint, op):
+cpdef object call_reflected(vectors, tau, x, adjoint, op):
     return op_reflected(
         as_tensor_operand(vectors, "reflected", "vectors", 1, tau),
         as_tensor_operand(tau, "reflected", "tau", 2, vectors),
@@ -418,7 +418,7 @@ batched_reflection_vectors = BatchRule(
     b"reflection_vectors", of_cores, b"21.", packed_reflection_vectors, NULL, no_loop()
 )
 
-def call_reflection_vectors(self, tau, op):
+cpdef object call_reflection_vectors(self, tau, op):
     return op_reflection_vectors(
         as_input(self, "reflection_vectors"),
         as_tensor_operand(tau, "reflection_vectors", "tau", 2, self),
@@ -469,7 +469,7 @@ cdef TensorBase op_orgqr(TensorBase self, TensorBase tau):
     )
     return ended_composite(depth, result)
 
-def call_orgqr(self, tau):
+cpdef object call_orgqr(self, tau):
     return op_orgqr(as_tensor_operand(self, "orgqr", "input", 1, tau), as_tensor_operand(tau, "orgqr", "tau", 2, self))
 
 def orgqr(input, tau, *, out=None):
@@ -515,7 +515,7 @@ cdef TensorBase op_ormqr(TensorBase self, TensorBase tau, TensorBase other, bint
     )
     return ended_composite(depth, result)
 
-def call_ormqr(self, tau, other, left, transpose):
+cpdef object call_ormqr(self, tau, other, left, transpose):
     return op_ormqr(
         as_tensor_operand(self, "ormqr", "input", 1, tau),
         as_tensor_operand(tau, "ormqr", "tau", 2, self),

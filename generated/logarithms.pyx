@@ -124,7 +124,7 @@ batched_exp2 = BatchRule(b"exp2", elementwise, b"e", packed_exp2, NULL, loop_of_
 cdef BatchRule batched_inplace_exp2
 batched_inplace_exp2 = BatchRule(b"exp2_", elementwise, b"w", packed_inplace_exp2, NULL, loop_of_ufunc(EXP2))
 
-def call_exp2(self):
+cpdef object call_exp2(self):
     return op_exp2(as_input(self, "exp2"))
 
 def call_exp2_(TensorBase self not None):
@@ -208,7 +208,7 @@ batched_log2 = BatchRule(b"log2", elementwise, b"e", packed_log2, NULL, loop_of_
 cdef BatchRule batched_inplace_log2
 batched_inplace_log2 = BatchRule(b"log2_", elementwise, b"w", packed_inplace_log2, NULL, loop_of_ufunc(LOG2))
 
-def call_log2(self):
+cpdef object call_log2(self):
     return op_log2(as_input(self, "log2"))
 
 def call_log2_(TensorBase self not None):
@@ -290,7 +290,7 @@ batched_log10 = BatchRule(b"log10", elementwise, b"e", packed_log10, NULL, loop_
 cdef BatchRule batched_inplace_log10
 batched_inplace_log10 = BatchRule(b"log10_", elementwise, b"w", packed_inplace_log10, NULL, loop_of_ufunc(LOG10))
 
-def call_log10(self):
+cpdef object call_log10(self):
     return op_log10(as_input(self, "log10"))
 
 def call_log10_(TensorBase self not None):
@@ -332,7 +332,7 @@ cdef TensorBase inplace_logaddexp(TensorBase self, TensorBase other):
         ),
     )
 
-def call_logaddexp(self, other):
+cpdef object call_logaddexp(self, other):
     return op_logaddexp(
         as_tensor_operand(self, "logaddexp", "input", 1, other), as_tensor_operand(other, "logaddexp", "other", 2, self)
     )
@@ -421,7 +421,7 @@ batched_logaddexp_real = BatchRule(
     b"logaddexp_real", elementwise, b"ee", packed_logaddexp_real, NULL, loop_of_ufunc(LOGADDEXP)
 )
 
-def call_logaddexp_real(self, other):
+cpdef object call_logaddexp_real(self, other):
     self = as_tensor_operand(self, "logaddexp_real", "input", 1, other)
     other = as_tensor_operand(other, "logaddexp_real", "other", 2, self)
     check_real(self, "logaddexp_real")
@@ -517,7 +517,7 @@ batched_logaddexp_complex = BatchRule(
     b"logaddexp_complex", elementwise, b"ee", packed_logaddexp_complex, NULL, no_loop()
 )
 
-def call_logaddexp_complex(self, other):
+cpdef object call_logaddexp_complex(self, other):
     return op_logaddexp_complex(
         as_tensor_operand(self, "logaddexp_complex", "input", 1, other),
         as_tensor_operand(other, "logaddexp_complex", "other", 2, self),
@@ -634,7 +634,7 @@ batched_inplace_logaddexp2 = BatchRule(
     b"logaddexp2_", elementwise, b"we", packed_inplace_logaddexp2, NULL, loop_of_ufunc(LOGADDEXP2)
 )
 
-def call_logaddexp2(self, other):
+cpdef object call_logaddexp2(self, other):
     self = as_tensor_operand(self, "logaddexp2", "input", 1, other)
     other = as_tensor_operand(other, "logaddexp2", "other", 2, self)
     check_real(self, "logaddexp2")
@@ -685,7 +685,7 @@ cdef TensorBase inplace_logit(TensorBase self, object eps):
         op_logit_inside(original) if eps is None else op_logit_inside(op_clamp_scalar_scalar(original, eps, 1 - eps)),
     )
 
-def call_logit(self, eps):
+cpdef object call_logit(self, eps):
     self = as_input(self, "logit")
     eps = as_float_or_none(eps, "logit", "eps", 2)
     check_real(self, "logit")
@@ -773,7 +773,7 @@ batched_logit_inside = BatchRule(
     b"logit_inside", elementwise, b"e", packed_logit_inside, NULL, loop_of_kernel(&LOGIT_INSIDE_FORWARD)
 )
 
-def call_logit_inside(self):
+cpdef object call_logit_inside(self):
     self = as_input(self, "logit_inside")
     check_real(self, "logit_inside")
     return op_logit_inside(<TensorBase>self)
@@ -989,7 +989,7 @@ cdef TensorBase inplace_xlogy_number(TensorBase self, object other):
         ),
     )
 
-def call_xlogy(self, other):
+cpdef object call_xlogy(self, other):
     self = as_operand(self, "xlogy", "input", 1, other)
     other = as_tensor_operand(other, "xlogy", "other", 2, self)
     check_real(self, "xlogy")
@@ -998,7 +998,7 @@ def call_xlogy(self, other):
         return op_xlogy_tensor(<TensorBase>self, <TensorBase>other)
     return op_xlogy_scalar(self, <TensorBase>other)
 
-def call_xlogy_number(self, other):
+cpdef object call_xlogy_number(self, other):
     self = as_input(self, "xlogy")
     other = as_number(other, "xlogy", "other", 2)
     check_real(self, "xlogy")

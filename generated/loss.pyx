@@ -130,7 +130,7 @@ cdef object parts_of_mse_loss(tuple operands):
 cdef BatchRule batched_mse_loss
 batched_mse_loss = BatchRule(b"mse_loss", by_parts, b"...", packed_mse_loss, parts_of_mse_loss, no_loop())
 
-def call_mse_loss(self, target, reduction):
+cpdef object call_mse_loss(self, target, reduction):
     self = as_tensor_operand(self, "mse_loss", "input", 1, target)
     target = as_tensor_operand(target, "mse_loss", "target", 2, self)
     reduction = as_str(reduction, "mse_loss", "reduction", 3)
@@ -252,7 +252,7 @@ batched_mse_loss_backward = BatchRule(
     loop_of_kernel(&MSE_LOSS_BACKWARD_FORWARD),
 )
 
-def call_mse_loss_backward(self, one, other, scale):
+cpdef object call_mse_loss_backward(self, one, other, scale):
     self = as_tensor_operand(self, "mse_loss_backward", "input", 1, one)
     one = as_tensor_operand(one, "mse_loss_backward", "one", 2, self)
     other = as_tensor_operand(other, "mse_loss_backward", "other", 3, self)
@@ -363,7 +363,7 @@ cdef object parts_of_nll_loss(tuple operands):
 cdef BatchRule batched_nll_loss
 batched_nll_loss = BatchRule(b"nll_loss", by_parts, b".....", packed_nll_loss, parts_of_nll_loss, no_loop())
 
-def call_nll_loss(self, target, weight, ignore_index, reduction):
+cpdef object call_nll_loss(self, target, weight, ignore_index, reduction):
     self = as_tensor_operand(self, "nll_loss", "input", 1, weight)
     target = as_tensor_operand(target, "nll_loss", "target", 2, self)
     weight = as_tensor_operand_or_none(weight, "nll_loss", "weight", 3, self)
@@ -515,7 +515,7 @@ batched_nll_loss_backward = BatchRule(
     b"nll_loss_backward", by_parts, b"......", packed_nll_loss_backward, parts_of_nll_loss_backward, no_loop()
 )
 
-def call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
+cpdef object call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
     self = as_tensor_operand(self, "nll_loss_backward", "input", 1, log_probs)
     log_probs = as_tensor_operand(log_probs, "nll_loss_backward", "log_probs", 2, self)
     target = as_tensor_operand(target, "nll_loss_backward", "target", 3, self)
@@ -574,7 +574,7 @@ cdef TensorBase op_cross_entropy(
     )
     return ended_composite(depth, result)
 
-def call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing):
+cpdef object call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing):
     self = as_tensor_operand(self, "cross_entropy", "input", 1, target)
     target = as_tensor_operand(target, "cross_entropy", "target", 2, self)
     weight = as_tensor_operand_or_none(weight, "cross_entropy", "weight", 3, self)
@@ -697,7 +697,7 @@ batched_class_losses = BatchRule(
 
 ClassLossesResult = return_type("class_losses", "ClassLossesResult", ("values", "log_sum"), __name__)
 
-def call_class_losses(self, target, ignore_index):
+cpdef object call_class_losses(self, target, ignore_index):
     self = as_input(self, "class_losses")
     target = as_tensor_operand(target, "class_losses", "target", 2, self)
     ignore_index = as_int(ignore_index, "class_losses", "ignore_index", 3)
@@ -878,7 +878,7 @@ batched_class_losses_backward = BatchRule(
     no_loop(),
 )
 
-def call_class_losses_backward(self, scores, target, log_sum, ignore_index):
+cpdef object call_class_losses_backward(self, scores, target, log_sum, ignore_index):
     self = as_tensor_operand(self, "class_losses_backward", "input", 1, scores)
     scores = as_tensor_operand(scores, "class_losses_backward", "scores", 2, self)
     target = as_tensor_operand(target, "class_losses_backward", "target", 3, self)
@@ -942,7 +942,7 @@ cdef TensorBase op_linear_class_losses(
     )
     return ended_composite(depth, result)
 
-def call_linear_class_losses(self, linear_weight, linear_bias, target, weight, ignore_index, reduction):
+cpdef object call_linear_class_losses(self, linear_weight, linear_bias, target, weight, ignore_index, reduction):
     self = as_tensor_operand(self, "linear_class_losses", "input", 1, linear_weight)
     linear_weight = as_tensor_operand(linear_weight, "linear_class_losses", "linear_weight", 2, self)
     linear_bias = as_tensor_operand_or_none(linear_bias, "linear_class_losses", "linear_bias", 3, self)
@@ -1143,7 +1143,7 @@ batched_linear_losses = BatchRule(
 
 LinearLossesResult = return_type("linear_losses", "LinearLossesResult", ("values", "log_sum"), __name__)
 
-def call_linear_losses(self, linear_weight, linear_bias, target, ignore_index):
+cpdef object call_linear_losses(self, linear_weight, linear_bias, target, ignore_index):
     self = as_tensor_operand(self, "linear_losses", "input", 1, linear_weight)
     linear_weight = as_tensor_operand(linear_weight, "linear_losses", "linear_weight", 2, self)
     linear_bias = as_tensor_operand_or_none(linear_bias, "linear_losses", "linear_bias", 3, self)

@@ -208,7 +208,7 @@ batched_lu_compact = BatchRule(b"lu_compact", of_cores, b"2...", packed_lu_compa
 
 LuCompactResult = return_type("lu_compact", "LuCompactResult", ("LU", "pivots", "info"), __name__)
 
-def call_lu_compact(self, pivot, check, op):
+cpdef object call_lu_compact(self, pivot, check, op):
     return LuCompactResult._make(
         op_lu_compact(
             as_input(self, "lu_compact"),
@@ -298,7 +298,7 @@ cdef object packed_permuted_rows(tuple operands):
 cdef BatchRule batched_permuted_rows
 batched_permuted_rows = BatchRule(b"permuted_rows", of_cores, b"21..", packed_permuted_rows, NULL, no_loop())
 
-def call_permuted_rows(self, pivots, inverse, op):
+cpdef object call_permuted_rows(self, pivots, inverse, op):
     return op_permuted_rows(
         as_input(self, "permuted_rows"),
         as_tensor_operand(pivots, "permuted_rows", "pivots", 2, self),
@@ -343,7 +343,7 @@ cdef object packed_row_permutation(tuple operands):
 cdef BatchRule batched_row_permutation
 batched_row_permutation = BatchRule(b"row_permutation", of_cores, b"21.", packed_row_permutation, NULL, no_loop())
 
-def call_row_permutation(self, pivots, op):
+cpdef object call_row_permutation(self, pivots, op):
     return op_row_permutation(
         as_tensor_operand(self, "row_permutation", "input", 1, pivots),
         as_tensor_operand(pivots, "row_permutation", "pivots", 2, self),
@@ -380,7 +380,7 @@ cdef object packed_unit_columns(tuple operands):
 cdef BatchRule batched_unit_columns
 batched_unit_columns = BatchRule(b"unit_columns", of_cores, b"2", packed_unit_columns, NULL, no_loop())
 
-def call_unit_columns(self):
+cpdef object call_unit_columns(self):
     return op_unit_columns(as_input(self, "unit_columns"))
 
 def unit_columns(input):
@@ -437,7 +437,7 @@ cdef object packed_lower_factor(tuple operands):
 cdef BatchRule batched_lower_factor
 batched_lower_factor = BatchRule(b"lower_factor", of_cores, b"2", packed_lower_factor, NULL, no_loop())
 
-def call_lower_factor(factors):
+cpdef object call_lower_factor(factors):
     return op_lower_factor(as_tensor_operand(factors, "lower_factor", "factors", 1, None))
 
 def lower_factor(factors):
@@ -500,7 +500,7 @@ cdef object packed_upper_factor(tuple operands):
 cdef BatchRule batched_upper_factor
 batched_upper_factor = BatchRule(b"upper_factor", of_cores, b"2", packed_upper_factor, NULL, no_loop())
 
-def call_upper_factor(factors):
+cpdef object call_upper_factor(factors):
     return op_upper_factor(as_tensor_operand(factors, "upper_factor", "factors", 1, None))
 
 def upper_factor(factors):
@@ -532,7 +532,7 @@ cdef tuple op_linalg_lu(TensorBase self, bint pivot):
 
 LinalgLuResult = return_type("linalg_lu", "LinalgLuResult", ("P", "L", "U"), __name__)
 
-def call_linalg_lu(self, pivot):
+cpdef object call_linalg_lu(self, pivot):
     return LinalgLuResult._make(op_linalg_lu(as_input(self, "linalg.lu"), as_bool(pivot, "linalg.lu", "pivot", 2)))
 
 def linalg_lu(input, *, pivot=True, out=None):
@@ -567,7 +567,7 @@ LinalgLuFactorExResult = return_type(
     "linalg_lu_factor_ex", "LinalgLuFactorExResult", ("LU", "pivots", "info"), __name__
 )
 
-def call_linalg_lu_factor_ex(self, pivot, check_errors):
+cpdef object call_linalg_lu_factor_ex(self, pivot, check_errors):
     return LinalgLuFactorExResult._make(
         op_linalg_lu_factor_ex(
             as_input(self, "linalg.lu_factor_ex"),
@@ -608,7 +608,7 @@ cdef tuple op_linalg_lu_factor(TensorBase self, bint pivot):
 
 LinalgLuFactorResult = return_type("linalg_lu_factor", "LinalgLuFactorResult", ("LU", "pivots"), __name__)
 
-def call_linalg_lu_factor(self, pivot):
+cpdef object call_linalg_lu_factor(self, pivot):
     return LinalgLuFactorResult._make(
         op_linalg_lu_factor(as_input(self, "linalg.lu_factor"), as_bool(pivot, "linalg.lu_factor", "pivot", 2))
     )
@@ -653,7 +653,7 @@ cdef tuple op_lu_unpack(TensorBase LU_data, TensorBase LU_pivots, bint unpack_da
 
 LuUnpackResult = return_type("lu_unpack", "LuUnpackResult", ("P", "L", "U"), __name__)
 
-def call_lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
+cpdef object call_lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
     return LuUnpackResult._make(
         op_lu_unpack(
             as_tensor_operand(LU_data, "lu_unpack", "LU_data", 1, LU_pivots),
@@ -759,7 +759,7 @@ cdef TensorBase op_linalg_lu_solve(TensorBase LU, TensorBase pivots, TensorBase 
     )
     return ended_composite(depth, result)
 
-def call_linalg_lu_solve(LU, pivots, B, left, adjoint):
+cpdef object call_linalg_lu_solve(LU, pivots, B, left, adjoint):
     return op_linalg_lu_solve(
         as_tensor_operand(LU, "linalg.lu_solve", "LU", 1, pivots),
         as_tensor_operand(pivots, "linalg.lu_solve", "pivots", 2, LU),
@@ -816,7 +816,7 @@ cdef TensorBase op_lu_solve(TensorBase self, TensorBase LU_data, TensorBase LU_p
     )
     return ended_composite(depth, result)
 
-def call_lu_solve(self, LU_data, LU_pivots):
+cpdef object call_lu_solve(self, LU_data, LU_pivots):
     return op_lu_solve(
         as_tensor_operand(self, "lu_solve", "input", 1, LU_data),
         as_tensor_operand(LU_data, "lu_solve", "LU_data", 2, self),
@@ -882,7 +882,7 @@ batched_ldl_compact = BatchRule(b"ldl_compact", of_cores, b"2...", packed_ldl_co
 
 LdlCompactResult = return_type("ldl_compact", "LdlCompactResult", ("LD", "pivots", "info"), __name__)
 
-def call_ldl_compact(self, hermitian, check, op):
+cpdef object call_ldl_compact(self, hermitian, check, op):
     return LdlCompactResult._make(
         op_ldl_compact(
             as_input(self, "ldl_compact"),
@@ -927,7 +927,7 @@ LinalgLdlFactorExResult = return_type(
     "linalg_ldl_factor_ex", "LinalgLdlFactorExResult", ("LD", "pivots", "info"), __name__
 )
 
-def call_linalg_ldl_factor_ex(self, hermitian, check_errors):
+cpdef object call_linalg_ldl_factor_ex(self, hermitian, check_errors):
     return LinalgLdlFactorExResult._make(
         op_linalg_ldl_factor_ex(
             as_input(self, "linalg.ldl_factor_ex"),
@@ -967,7 +967,7 @@ cdef tuple op_linalg_ldl_factor(TensorBase self, bint hermitian):
 
 LinalgLdlFactorResult = return_type("linalg_ldl_factor", "LinalgLdlFactorResult", ("LD", "pivots"), __name__)
 
-def call_linalg_ldl_factor(self, hermitian):
+cpdef object call_linalg_ldl_factor(self, hermitian):
     return LinalgLdlFactorResult._make(
         op_linalg_ldl_factor(
             as_input(self, "linalg.ldl_factor"), as_bool(hermitian, "linalg.ldl_factor", "hermitian", 2)
@@ -1062,7 +1062,7 @@ cdef object packed_linalg_ldl_solve(tuple operands):
 cdef BatchRule batched_linalg_ldl_solve
 batched_linalg_ldl_solve = BatchRule(b"linalg.ldl_solve", of_cores, b"212.", packed_linalg_ldl_solve, NULL, no_loop())
 
-def call_linalg_ldl_solve(LD, pivots, B, hermitian):
+cpdef object call_linalg_ldl_solve(LD, pivots, B, hermitian):
     return op_linalg_ldl_solve(
         as_tensor_operand(LD, "linalg.ldl_solve", "LD", 1, B),
         as_tensor_operand(pivots, "linalg.ldl_solve", "pivots", 2, LD),

@@ -57,7 +57,7 @@ cdef TensorBase op_margin_ranking_loss(
     )
     return ended_composite(depth, result)
 
-def call_margin_ranking_loss(input1, input2, target, margin, reduction):
+cpdef object call_margin_ranking_loss(input1, input2, target, margin, reduction):
     input1 = as_tensor_operand(input1, "margin_ranking_loss", "input1", 1, input2)
     input2 = as_tensor_operand(input2, "margin_ranking_loss", "input2", 2, input1)
     target = as_tensor_operand(target, "margin_ranking_loss", "target", 3, input1)
@@ -127,7 +127,7 @@ cdef TensorBase op_triplet_margin_loss(
     )
     return ended_composite(depth, result)
 
-def call_triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
+cpdef object call_triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     return op_triplet_margin_loss(
         as_tensor_operand(anchor, "triplet_margin_loss", "anchor", 1, positive),
         as_tensor_operand(positive, "triplet_margin_loss", "positive", 2, anchor),
@@ -193,7 +193,7 @@ cdef TensorBase op_cosine_embedding_loss(
     )
     return ended_composite(depth, result)
 
-def call_cosine_embedding_loss(input1, input2, target, margin, reduction):
+cpdef object call_cosine_embedding_loss(input1, input2, target, margin, reduction):
     input1 = as_tensor_operand(input1, "cosine_embedding_loss", "input1", 1, input2)
     input2 = as_tensor_operand(input2, "cosine_embedding_loss", "input2", 2, input1)
     target = as_tensor_operand(target, "cosine_embedding_loss", "target", 3, input1)
@@ -365,7 +365,7 @@ cdef TensorBase op_multi_margin_loss(
     )
     return ended_composite(depth, result)
 
-def call_multi_margin_loss(self, target, p, margin, weight, reduction):
+cpdef object call_multi_margin_loss(self, target, p, margin, weight, reduction):
     self = as_tensor_operand(self, "multi_margin_loss", "input", 1, target)
     target = as_tensor_operand(target, "multi_margin_loss", "target", 2, self)
     p = as_number(p, "multi_margin_loss", "p", 3)
@@ -477,7 +477,7 @@ cdef TensorBase op_multilabel_margin_loss(TensorBase self, TensorBase target, ob
     )
     return ended_composite(depth, result)
 
-def call_multilabel_margin_loss(self, target, reduction):
+cpdef object call_multilabel_margin_loss(self, target, reduction):
     self = as_tensor_operand(self, "multilabel_margin_loss", "input", 1, target)
     target = as_tensor_operand(target, "multilabel_margin_loss", "target", 2, self)
     reduction = as_str(reduction, "multilabel_margin_loss", "reduction", 3)
@@ -551,7 +551,7 @@ cdef TensorBase op_multilabel_soft_margin_loss(TensorBase self, TensorBase targe
     )
     return ended_composite(depth, result)
 
-def call_multilabel_soft_margin_loss(self, target, weight, reduction):
+cpdef object call_multilabel_soft_margin_loss(self, target, weight, reduction):
     self = as_tensor_operand(self, "multilabel_soft_margin_loss", "input", 1, target)
     target = as_tensor_operand(target, "multilabel_soft_margin_loss", "target", 2, self)
     weight = as_tensor_operand_or_none(weight, "multilabel_soft_margin_loss", "weight", 3, self)

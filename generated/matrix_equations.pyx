@@ -82,7 +82,7 @@ cdef object packed_linalg_sqrtm(tuple operands):
 cdef BatchRule batched_linalg_sqrtm
 batched_linalg_sqrtm = BatchRule(b"linalg.sqrtm", of_cores, b"2", packed_linalg_sqrtm, NULL, no_loop())
 
-def call_linalg_sqrtm(self):
+cpdef object call_linalg_sqrtm(self):
     return op_linalg_sqrtm(as_input(self, "linalg.sqrtm"))
 
 def linalg_sqrtm(input, *, out=None):
@@ -188,7 +188,7 @@ cdef object packed_linalg_logm(tuple operands):
 cdef BatchRule batched_linalg_logm
 batched_linalg_logm = BatchRule(b"linalg.logm", of_cores, b"2", packed_linalg_logm, NULL, no_loop())
 
-def call_linalg_logm(self):
+cpdef object call_linalg_logm(self):
     return op_linalg_logm(as_input(self, "linalg.logm"))
 
 def linalg_logm(input, *, out=None):
@@ -281,7 +281,7 @@ batched_linalg_solve_sylvester = BatchRule(
     b"linalg.solve_sylvester", of_cores, b"222", packed_linalg_solve_sylvester, NULL, no_loop()
 )
 
-def call_linalg_solve_sylvester(a, b, q):
+cpdef object call_linalg_solve_sylvester(a, b, q):
     return op_linalg_solve_sylvester(
         as_tensor_operand(a, "linalg.solve_sylvester", "a", 1, b),
         as_tensor_operand(b, "linalg.solve_sylvester", "b", 2, a),
@@ -318,7 +318,7 @@ cdef TensorBase op_linalg_solve_continuous_lyapunov(TensorBase a, TensorBase q):
     cdef TensorBase result = op_linalg_solve_sylvester(a, op_mT(op_conj(a)), q)
     return ended_composite(depth, result)
 
-def call_linalg_solve_continuous_lyapunov(a, q):
+cpdef object call_linalg_solve_continuous_lyapunov(a, q):
     return op_linalg_solve_continuous_lyapunov(
         as_tensor_operand(a, "linalg.solve_continuous_lyapunov", "a", 1, q),
         as_tensor_operand(q, "linalg.solve_continuous_lyapunov", "q", 2, a),
@@ -353,7 +353,7 @@ cdef TensorBase op_linalg_solve_discrete_lyapunov(TensorBase a, TensorBase q):
     )
     return ended_composite(depth, result)
 
-def call_linalg_solve_discrete_lyapunov(a, q):
+cpdef object call_linalg_solve_discrete_lyapunov(a, q):
     return op_linalg_solve_discrete_lyapunov(
         as_tensor_operand(a, "linalg.solve_discrete_lyapunov", "a", 1, q),
         as_tensor_operand(q, "linalg.solve_discrete_lyapunov", "q", 2, a),
@@ -538,7 +538,7 @@ batched_linalg_solve_continuous_are = BatchRule(
     b"linalg.solve_continuous_are", of_cores, b"2222", packed_linalg_solve_continuous_are, NULL, no_loop()
 )
 
-def call_linalg_solve_continuous_are(a, b, q, r):
+cpdef object call_linalg_solve_continuous_are(a, b, q, r):
     a = as_tensor_operand(a, "linalg.solve_continuous_are", "a", 1, b)
     b = as_tensor_operand(b, "linalg.solve_continuous_are", "b", 2, a)
     q = as_tensor_operand(q, "linalg.solve_continuous_are", "q", 3, a)
@@ -811,7 +811,7 @@ batched_linalg_solve_discrete_are = BatchRule(
     b"linalg.solve_discrete_are", of_cores, b"2222", packed_linalg_solve_discrete_are, NULL, no_loop()
 )
 
-def call_linalg_solve_discrete_are(a, b, q, r):
+cpdef object call_linalg_solve_discrete_are(a, b, q, r):
     a = as_tensor_operand(a, "linalg.solve_discrete_are", "a", 1, b)
     b = as_tensor_operand(b, "linalg.solve_discrete_are", "b", 2, a)
     q = as_tensor_operand(q, "linalg.solve_discrete_are", "q", 3, a)
@@ -1107,7 +1107,7 @@ cdef object packed_banded_solve(tuple operands):
 cdef BatchRule batched_banded_solve
 batched_banded_solve = BatchRule(b"banded_solve", of_cores, b"22..", packed_banded_solve, NULL, no_loop())
 
-def call_banded_solve(self, other, lower, upper):
+cpdef object call_banded_solve(self, other, lower, upper):
     return op_banded_solve(
         as_tensor_operand(self, "banded_solve", "input", 1, other),
         as_tensor_operand(other, "banded_solve", "other", 2, self),
@@ -1149,7 +1149,7 @@ cdef TensorBase op_linalg_solve_banded(object l_and_u, TensorBase ab, TensorBase
     ] else op_banded_solve(ab, b, item_of(l_and_u, 0), item_of(l_and_u, 1))
     return ended_composite(depth, result)
 
-def call_linalg_solve_banded(l_and_u, ab, b):
+cpdef object call_linalg_solve_banded(l_and_u, ab, b):
     return op_linalg_solve_banded(
         as_tuple(l_and_u, "linalg.solve_banded", "l_and_u", 1, INT_ITEMS, 2),
         as_tensor_operand(ab, "linalg.solve_banded", "ab", 2, b),
@@ -1367,7 +1367,7 @@ cdef object packed_toeplitz_solve(tuple operands):
 cdef BatchRule batched_toeplitz_solve
 batched_toeplitz_solve = BatchRule(b"toeplitz_solve", of_cores, b"112", packed_toeplitz_solve, NULL, no_loop())
 
-def call_toeplitz_solve(column, row, other):
+cpdef object call_toeplitz_solve(column, row, other):
     return op_toeplitz_solve(
         as_tensor_operand(column, "toeplitz_solve", "column", 1, row),
         as_tensor_operand(row, "toeplitz_solve", "row", 2, column),
@@ -1427,13 +1427,13 @@ cdef TensorBase op_linalg_solve_toeplitz_pair(list c_or_cr, TensorBase b):
     )
     return ended_composite(depth, result)
 
-def call_linalg_solve_toeplitz(c_or_cr, b):
+cpdef object call_linalg_solve_toeplitz(c_or_cr, b):
     return op_linalg_solve_toeplitz(
         as_tensor_operand(c_or_cr, "linalg.solve_toeplitz", "c_or_cr", 1, b),
         as_tensor_operand(b, "linalg.solve_toeplitz", "b", 2, c_or_cr),
     )
 
-def call_linalg_solve_toeplitz_pair(c_or_cr, b):
+cpdef object call_linalg_solve_toeplitz_pair(c_or_cr, b):
     return op_linalg_solve_toeplitz_pair(
         as_tensor_list(c_or_cr, "linalg.solve_toeplitz", "c_or_cr", 1),
         as_tensor_operand(b, "linalg.solve_toeplitz", "b", 2, None),

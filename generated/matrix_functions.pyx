@@ -111,7 +111,7 @@ cdef object packed_matrix_power(tuple operands):
 cdef BatchRule batched_matrix_power
 batched_matrix_power = BatchRule(b"matrix_power", of_cores, b"2.", packed_matrix_power, NULL, no_loop())
 
-def call_matrix_power(self, n):
+cpdef object call_matrix_power(self, n):
     self = as_input(self, "matrix_power")
     n = as_int(n, "matrix_power", "n", 2)
     self = prepare_numeric("matrix_power", self)
@@ -228,7 +228,7 @@ cdef object packed_block_exponential(tuple operands):
 cdef BatchRule batched_block_exponential
 batched_block_exponential = BatchRule(b"block_exponential", of_cores, b"2.", packed_block_exponential, NULL, no_loop())
 
-def call_block_exponential(self, block):
+cpdef object call_block_exponential(self, block):
     return op_block_exponential(as_input(self, "block_exponential"), as_int(block, "block_exponential", "block", 2))
 
 def block_exponential(input, block):
@@ -259,7 +259,7 @@ cdef TensorBase op_matrix_exp(TensorBase self):
     cdef TensorBase result = op_block_exponential(self, item_of(shape_of(self), -1))
     return ended_composite(depth, result)
 
-def call_matrix_exp(self):
+cpdef object call_matrix_exp(self):
     return op_matrix_exp(as_input(self, "matrix_exp"))
 
 def matrix_exp(input):

@@ -57,7 +57,7 @@ cdef TensorBase op_layer_norm(TensorBase self, object normalized_shape, TensorBa
     )
     return ended_composite(depth, result)
 
-def call_layer_norm(self, normalized_shape, weight, bias, eps):
+cpdef object call_layer_norm(self, normalized_shape, weight, bias, eps):
     self = as_tensor_operand(self, "layer_norm", "input", 1, weight)
     normalized_shape = as_int_tuple(normalized_shape, "layer_norm", "normalized_shape", 2)
     weight = as_tensor_operand_or_none(weight, "layer_norm", "weight", 3, self)
@@ -105,7 +105,7 @@ cdef tuple op_native_layer_norm(
 
 NativeLayerNormResult = return_type("native_layer_norm", "NativeLayerNormResult", ("values", "mean", "rstd"), __name__)
 
-def call_native_layer_norm(self, normalized_shape, weight, bias, eps):
+cpdef object call_native_layer_norm(self, normalized_shape, weight, bias, eps):
     self = as_tensor_operand(self, "native_layer_norm", "input", 1, weight)
     normalized_shape = as_int_tuple(normalized_shape, "native_layer_norm", "normalized_shape", 2)
     weight = as_tensor_operand_or_none(weight, "native_layer_norm", "weight", 3, self)
@@ -177,7 +177,7 @@ cdef TensorBase op_divided_by_rms(TensorBase self, object normalized_shape, Tens
     )
     return ended_composite(depth, result)
 
-def call_divided_by_rms(self, normalized_shape, weight, eps):
+cpdef object call_divided_by_rms(self, normalized_shape, weight, eps):
     self = as_tensor_operand(self, "divided_by_rms", "input", 1, weight)
     normalized_shape = as_int_tuple(normalized_shape, "divided_by_rms", "normalized_shape", 2)
     weight = as_tensor_operand_or_none(weight, "divided_by_rms", "weight", 3, self)
@@ -221,7 +221,7 @@ cdef TensorBase op_group_norm(TensorBase self, object num_groups, TensorBase wei
     )
     return ended_composite(depth, result)
 
-def call_group_norm(self, num_groups, weight, bias, eps):
+cpdef object call_group_norm(self, num_groups, weight, bias, eps):
     self = as_tensor_operand(self, "group_norm", "input", 1, weight)
     num_groups = as_int(num_groups, "group_norm", "num_groups", 2)
     weight = as_tensor_operand_or_none(weight, "group_norm", "weight", 3, self)
@@ -288,7 +288,7 @@ cdef tuple op_native_group_norm(
 
 NativeGroupNormResult = return_type("native_group_norm", "NativeGroupNormResult", ("values", "mean", "rstd"), __name__)
 
-def call_native_group_norm(self, weight, bias, N, C, HxW, group, eps):
+cpdef object call_native_group_norm(self, weight, bias, N, C, HxW, group, eps):
     self = as_tensor_operand(self, "native_group_norm", "input", 1, weight)
     weight = as_tensor_operand_or_none(weight, "native_group_norm", "weight", 2, self)
     bias = as_tensor_operand_or_none(bias, "native_group_norm", "bias", 3, self)
@@ -873,7 +873,7 @@ batched_standardized = BatchRule(
 
 StandardizedResult = return_type("standardized", "StandardizedResult", ("values", "center", "variance"), __name__)
 
-def call_standardized(self, weight, bias, dim, eps, centered):
+cpdef object call_standardized(self, weight, bias, dim, eps, centered):
     self = as_tensor_operand(self, "standardized", "input", 1, weight)
     weight = as_tensor_operand_or_none(weight, "standardized", "weight", 2, self)
     bias = as_tensor_operand_or_none(bias, "standardized", "bias", 3, self)
@@ -1223,7 +1223,7 @@ batched_standardized_backward = BatchRule(
     no_loop(),
 )
 
-def call_standardized_backward(self, x, center, variance, weight, dim, eps, centered):
+cpdef object call_standardized_backward(self, x, center, variance, weight, dim, eps, centered):
     self = as_tensor_operand(self, "standardized_backward", "input", 1, x)
     x = as_tensor_operand(x, "standardized_backward", "x", 2, self)
     center = as_tensor_operand(center, "standardized_backward", "center", 3, self)
@@ -1403,7 +1403,7 @@ batched_standardized_sums = BatchRule(
     b"standardized_sums", by_parts, b".......", packed_standardized_sums, parts_of_standardized_sums, no_loop()
 )
 
-def call_standardized_sums(self, x, center, variance, size, dim, eps):
+cpdef object call_standardized_sums(self, x, center, variance, size, dim, eps):
     self = as_tensor_operand(self, "standardized_sums", "input", 1, x)
     x = as_tensor_operand(x, "standardized_sums", "x", 2, self)
     center = as_tensor_operand(center, "standardized_sums", "center", 3, self)
@@ -1537,7 +1537,7 @@ batched_scaled_about = BatchRule(
     b"scaled_about", elementwise, b"eeee", packed_scaled_about, NULL, loop_of_kernel(&SCALED_ABOUT_FORWARD)
 )
 
-def call_scaled_about(self, center, factor, term):
+cpdef object call_scaled_about(self, center, factor, term):
     self = as_tensor_operand(self, "scaled_about", "input", 1, center)
     center = as_tensor_operand(center, "scaled_about", "center", 2, self)
     factor = as_tensor_operand(factor, "scaled_about", "factor", 3, self)

@@ -36,7 +36,7 @@ cdef TensorBase op_linalg_vector_norm(TensorBase self, object ord, object dim, b
     cdef TensorBase result = op_p_norm(norm_input(self, dtype), ord, dim, keepdim)
     return ended_composite(depth, result)
 
-def call_linalg_vector_norm(self, ord, dim, keepdim, dtype):
+cpdef object call_linalg_vector_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_vector_norm(
         as_input(self, "linalg.vector_norm"),
         as_float(ord, "linalg.vector_norm", "ord", 2),
@@ -121,7 +121,7 @@ cdef TensorBase op_linalg_matrix_norm(TensorBase self, object ord, object dim, b
     )
     return ended_composite(depth, result)
 
-def call_linalg_matrix_norm(self, ord, dim, keepdim, dtype):
+cpdef object call_linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_matrix_norm(
         as_input(self, "linalg.matrix_norm"),
         ord,
@@ -162,7 +162,7 @@ cdef TensorBase op_linalg_norm(TensorBase self, object ord, object dim, bint kee
     )
     return ended_composite(depth, result)
 
-def call_linalg_norm(self, ord, dim, keepdim, dtype):
+cpdef object call_linalg_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_norm(
         as_input(self, "linalg.norm"),
         ord,
@@ -207,7 +207,7 @@ cdef TensorBase op_linalg_cond(TensorBase self, object p):
     )
     return ended_composite(depth, result)
 
-def call_linalg_cond(self, p):
+cpdef object call_linalg_cond(self, p):
     return op_linalg_cond(as_input(self, "linalg.cond"), p)
 
 def linalg_cond(input, p=None, *, out=None):
@@ -236,7 +236,7 @@ cdef TensorBase op_singular_ratio(TensorBase values, bint inverted):
     )
     return ended_composite(depth, result)
 
-def call_singular_ratio(values, inverted):
+cpdef object call_singular_ratio(values, inverted):
     return op_singular_ratio(
         as_tensor_operand(values, "singular_ratio", "values", 1, None),
         as_bool(inverted, "singular_ratio", "inverted", 2),
@@ -263,7 +263,7 @@ cdef TensorBase op_sums_of_singular_values(TensorBase values):
     )
     return ended_composite(depth, result)
 
-def call_sums_of_singular_values(values):
+cpdef object call_sums_of_singular_values(values):
     return op_sums_of_singular_values(as_tensor_operand(values, "sums_of_singular_values", "values", 1, None))
 
 def sums_of_singular_values(values):
@@ -289,7 +289,7 @@ cdef TensorBase op_product_or_infinite(TensorBase norm, TensorBase norm_of_inver
     )
     return ended_composite(depth, result)
 
-def call_product_or_infinite(norm, norm_of_inverse):
+cpdef object call_product_or_infinite(norm, norm_of_inverse):
     return op_product_or_infinite(
         as_tensor_operand(norm, "product_or_infinite", "norm", 1, norm_of_inverse),
         as_tensor_operand(norm_of_inverse, "product_or_infinite", "norm_of_inverse", 2, norm),
@@ -335,7 +335,7 @@ batched_linalg_matrix_rank = BatchRule(
     b"linalg.matrix_rank", of_cores, b"2....", packed_linalg_matrix_rank, NULL, no_loop()
 )
 
-def call_linalg_matrix_rank(self, tol, hermitian, atol, rtol):
+cpdef object call_linalg_matrix_rank(self, tol, hermitian, atol, rtol):
     return op_linalg_matrix_rank(
         as_input(self, "linalg.matrix_rank"), tol, as_bool(hermitian, "linalg.matrix_rank", "hermitian", 3), atol, rtol
     )
@@ -370,7 +370,7 @@ cdef TensorBase op_linalg_pinv(TensorBase self, object rcond, bint hermitian, ob
     )
     return ended_composite(depth, result)
 
-def call_linalg_pinv(self, rcond, hermitian, atol, rtol):
+cpdef object call_linalg_pinv(self, rcond, hermitian, atol, rtol):
     return op_linalg_pinv(
         as_input(self, "linalg.pinv"), rcond, as_bool(hermitian, "linalg.pinv", "hermitian", 3), atol, rtol
     )

@@ -57,7 +57,7 @@ cdef TensorBase op_matrix_transpose(TensorBase self):
     cdef TensorBase result = op_transpose(self, -2, -1)
     return ended(depth, result)
 
-def call_matrix_transpose(self):
+cpdef object call_matrix_transpose(self):
     return op_matrix_transpose(as_input(self, "matrix_transpose"))
 
 def matrix_transpose(input):
@@ -82,7 +82,7 @@ cdef TensorBase op_matvec(TensorBase x1, TensorBase x2):
     cdef TensorBase result = op_squeeze_dim(op_matmul(x1, op_unsqueeze(x2, -1)), (-1,))
     return ended_composite(depth, result)
 
-def call_matvec(x1, x2):
+cpdef object call_matvec(x1, x2):
     return op_matvec(as_tensor_operand(x1, "matvec", "x1", 1, x2), as_tensor_operand(x2, "matvec", "x2", 2, x1))
 
 def matvec(x1, x2):
@@ -106,7 +106,7 @@ cdef TensorBase op_vecmat(TensorBase x1, TensorBase x2):
     cdef TensorBase result = op_squeeze_dim(op_matmul(op_unsqueeze(op_conj(x1), -2), x2), (-2,))
     return ended_composite(depth, result)
 
-def call_vecmat(x1, x2):
+cpdef object call_vecmat(x1, x2):
     return op_vecmat(as_tensor_operand(x1, "vecmat", "x1", 1, x2), as_tensor_operand(x2, "vecmat", "x2", 2, x1))
 
 def vecmat(x1, x2):
@@ -130,7 +130,7 @@ cdef TensorBase op_ptp(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = op_sub_tensor_tensor(op_amax(self, dim, keepdim), op_amin(self, dim, keepdim))
     return ended_composite(depth, result)
 
-def call_ptp(self, dim, keepdim):
+cpdef object call_ptp(self, dim, keepdim):
     self = as_input(self, "ptp")
     dim = as_dim_tuple(dim, "ptp", "dim", 2, self)
     keepdim = as_bool(keepdim, "ptp", "keepdim", 3)
@@ -191,7 +191,7 @@ cdef object packed_cbrt(tuple operands):
 cdef BatchRule batched_cbrt
 batched_cbrt = BatchRule(b"cbrt", elementwise, b"e", packed_cbrt, NULL, loop_of_ufunc(CBRT))
 
-def call_cbrt(self):
+cpdef object call_cbrt(self):
     self = as_input(self, "cbrt")
     check_real(self, "cbrt")
     return op_cbrt(<TensorBase>self)
@@ -218,7 +218,7 @@ cdef TensorBase op_ediff1d(TensorBase self, TensorBase to_end, TensorBase to_beg
     cdef TensorBase result = steps_between(self, to_end, to_begin)
     return ended_composite(depth, result)
 
-def call_ediff1d(self, to_end, to_begin):
+cpdef object call_ediff1d(self, to_end, to_begin):
     return op_ediff1d(
         as_tensor_operand(self, "ediff1d", "input", 1, to_end),
         as_tensor_operand_or_none(to_end, "ediff1d", "to_end", 2, self),
@@ -247,7 +247,7 @@ cdef TensorBase op_cumulative_sum(TensorBase self, object dim, bint include_init
     cdef TensorBase result = accumulated(self, dim, include_initial, "cumulative_sum")
     return ended_composite(depth, result)
 
-def call_cumulative_sum(self, dim, include_initial):
+cpdef object call_cumulative_sum(self, dim, include_initial):
     return op_cumulative_sum(
         as_input(self, "cumulative_sum"),
         as_dim_or_none(dim, "cumulative_sum", "dim", 2, self),
@@ -275,7 +275,7 @@ cdef TensorBase op_cumulative_prod(TensorBase self, object dim, bint include_ini
     cdef TensorBase result = accumulated(self, dim, include_initial, "cumulative_prod")
     return ended_composite(depth, result)
 
-def call_cumulative_prod(self, dim, include_initial):
+cpdef object call_cumulative_prod(self, dim, include_initial):
     return op_cumulative_prod(
         as_input(self, "cumulative_prod"),
         as_dim_or_none(dim, "cumulative_prod", "dim", 2, self),
@@ -303,7 +303,7 @@ cdef TensorBase op_take_along_axis(TensorBase self, TensorBase indices, object d
     cdef TensorBase result = op_take_along_dim(self, indices, dim)
     return ended_composite(depth, result)
 
-def call_take_along_axis(self, indices, dim):
+cpdef object call_take_along_axis(self, indices, dim):
     return op_take_along_axis(
         as_tensor_operand(self, "take_along_axis", "input", 1, indices),
         as_tensor_operand(indices, "take_along_axis", "indices", 2, self),
@@ -348,7 +348,7 @@ cdef TensorBase inplace_put_along_dim_scalar(TensorBase self, TensorBase indices
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("put_along_dim_", self, with_elements_along(original, indices, values, dim))
 
-def call_put_along_dim(self, indices, values, dim):
+cpdef object call_put_along_dim(self, indices, values, dim):
     self = as_tensor_operand(self, "put_along_dim", "input", 1, indices)
     indices = as_tensor_operand(indices, "put_along_dim", "indices", 2, self)
     values = as_operand(values, "put_along_dim", "values", 3, self)
@@ -389,7 +389,7 @@ cdef TensorBase op_interp(TensorBase x, TensorBase xp, TensorBase fp, object lef
     cdef TensorBase result = interpolated(x, xp, fp, left, right, period)
     return ended_composite(depth, result)
 
-def call_interp(x, xp, fp, left, right, period):
+cpdef object call_interp(x, xp, fp, left, right, period):
     x = as_tensor_operand(x, "interp", "x", 1, xp)
     xp = as_tensor_operand(xp, "interp", "xp", 2, x)
     fp = as_tensor_operand(fp, "interp", "fp", 3, x)
@@ -440,7 +440,7 @@ cdef TensorBase op_pad(
     )
     return ended_composite(depth, result)
 
-def call_pad(self, pad_width, mode, stat_length, constant_values, end_values, reflect_type):
+cpdef object call_pad(self, pad_width, mode, stat_length, constant_values, end_values, reflect_type):
     return op_pad(
         as_input(self, "pad"),
         pad_width,
@@ -480,7 +480,7 @@ cdef TensorBase op_padding_value(TensorBase self, object dim, object mode):
     cdef TensorBase result = padding_statistic(self, dim, mode)
     return ended_composite(depth, result)
 
-def call_padding_value(self, dim, mode):
+cpdef object call_padding_value(self, dim, mode):
     self = as_input(self, "padding_value")
     dim = as_dim(dim, "padding_value", "dim", 2, self)
     mode = as_str(mode, "padding_value", "mode", 3)
@@ -508,7 +508,7 @@ cdef TensorBase op_choose(TensorBase self, list choices, object mode):
     cdef TensorBase result = chosen_from(self, choices, mode)
     return ended_composite(depth, result)
 
-def call_choose(self, choices, mode):
+cpdef object call_choose(self, choices, mode):
     return op_choose(
         as_input(self, "choose"), as_tensor_list(choices, "choose", "choices", 2), as_str(mode, "choose", "mode", 3)
     )
@@ -536,7 +536,7 @@ cdef tuple op_modf(TensorBase self):
 
 ModfResult = return_type("modf", "ModfResult", ("fractional", "integral"), __name__)
 
-def call_modf(self):
+cpdef object call_modf(self):
     self = as_input(self, "modf")
     check_real(self, "modf")
     return ModfResult._make(op_modf(<TensorBase>self))
@@ -570,7 +570,7 @@ cdef tuple op_divmod_scalar(TensorBase self, object other):
 
 DivmodResult = return_type("divmod", "DivmodResult", ("quotient", "remainder"), __name__)
 
-def call_divmod(self, other):
+cpdef object call_divmod(self, other):
     self = as_tensor_operand(self, "divmod", "input", 1, other)
     other = as_operand(other, "divmod", "other", 2, self)
     check_real(self, "divmod")
@@ -604,7 +604,7 @@ cdef TensorBase op_unwrap(TensorBase self, object discont, object dim, object pe
     cdef TensorBase result = unwrapped(self, discont, dim, period)
     return ended_composite(depth, result)
 
-def call_unwrap(self, discont, dim, period):
+cpdef object call_unwrap(self, discont, dim, period):
     self = as_input(self, "unwrap")
     discont = as_float_or_none(discont, "unwrap", "discont", 2)
     dim = as_dim(dim, "unwrap", "dim", 3, self)

@@ -77,7 +77,7 @@ batched_sort = BatchRule(b"sort", along_slices, b"bd..", packed_sort, NULL, no_l
 
 SortResult = return_type("sort", "SortResult", ("values", "indices"), __name__)
 
-def call_sort(self, dim, descending, stable):
+cpdef object call_sort(self, dim, descending, stable):
     self = as_input(self, "sort")
     dim = as_dim(dim, "sort", "dim", 2, self)
     descending = as_bool(descending, "sort", "descending", 3)
@@ -127,7 +127,7 @@ cdef object packed_argsort(tuple operands):
 cdef BatchRule batched_argsort
 batched_argsort = BatchRule(b"argsort", along_slices, b"bd..", packed_argsort, NULL, no_loop())
 
-def call_argsort(self, dim, descending, stable):
+cpdef object call_argsort(self, dim, descending, stable):
     self = as_input(self, "argsort")
     dim = as_dim(dim, "argsort", "dim", 2, self)
     descending = as_bool(descending, "argsort", "descending", 3)
@@ -157,7 +157,7 @@ cdef TensorBase op_msort(TensorBase self):
     cdef TensorBase result = item_of(op_sort(self, 0, False, False), 0)
     return ended_composite(depth, result)
 
-def call_msort(self):
+cpdef object call_msort(self):
     self = as_input(self, "msort")
     check_real(self, "msort")
     return op_msort(<TensorBase>self)
@@ -227,7 +227,7 @@ batched_topk = BatchRule(b"topk", along_slices, b"b.d..", packed_topk, NULL, no_
 
 TopkResult = return_type("topk", "TopkResult", ("values", "indices"), __name__)
 
-def call_topk(self, k, dim, largest, sorted):
+cpdef object call_topk(self, k, dim, largest, sorted):
     self = as_input(self, "topk")
     k = as_int(k, "topk", "k", 2)
     dim = as_dim(dim, "topk", "dim", 3, self)
@@ -318,7 +318,7 @@ batched_kthvalue = BatchRule(b"kthvalue", along_slices, b"b.d.", packed_kthvalue
 
 KthvalueResult = return_type("kthvalue", "KthvalueResult", ("values", "indices"), __name__)
 
-def call_kthvalue(self, k, dim, keepdim):
+cpdef object call_kthvalue(self, k, dim, keepdim):
     self = as_input(self, "kthvalue")
     k = as_int(k, "kthvalue", "k", 2)
     dim = as_dim(dim, "kthvalue", "dim", 3, self)
@@ -453,12 +453,12 @@ batched_median_dim = BatchRule(b"median", along_slices, b"bd.", packed_median_di
 
 MedianDimResult = return_type("median", "MedianDimResult", ("values", "indices"), __name__)
 
-def call_median(self):
+cpdef object call_median(self):
     self = as_input(self, "median")
     check_real(self, "median")
     return op_median(<TensorBase>self)
 
-def call_median_dim(self, dim, keepdim):
+cpdef object call_median_dim(self, dim, keepdim):
     self = as_input(self, "median")
     dim = as_dim(dim, "median", "dim", 2, self)
     keepdim = as_bool(keepdim, "median", "keepdim", 3)
@@ -624,12 +624,12 @@ batched_nanmedian_dim = BatchRule(b"nanmedian", along_slices, b"bd.", packed_nan
 
 NanmedianDimResult = return_type("nanmedian", "NanmedianDimResult", ("values", "indices"), __name__)
 
-def call_nanmedian(self):
+cpdef object call_nanmedian(self):
     self = as_input(self, "nanmedian")
     check_real(self, "nanmedian")
     return op_nanmedian(<TensorBase>self)
 
-def call_nanmedian_dim(self, dim, keepdim):
+cpdef object call_nanmedian_dim(self, dim, keepdim):
     self = as_input(self, "nanmedian")
     dim = as_dim(dim, "nanmedian", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmedian", "keepdim", 3)
@@ -750,7 +750,7 @@ batched_mode = BatchRule(b"mode", along_slices, b"bd.", packed_mode, NULL, no_lo
 
 ModeResult = return_type("mode", "ModeResult", ("values", "indices"), __name__)
 
-def call_mode(self, dim, keepdim):
+cpdef object call_mode(self, dim, keepdim):
     self = as_input(self, "mode")
     dim = as_dim(dim, "mode", "dim", 2, self)
     keepdim = as_bool(keepdim, "mode", "keepdim", 3)
@@ -790,7 +790,7 @@ cdef TensorBase op_quantile(TensorBase self, object q, object dim, bint keepdim,
     cdef TensorBase result = quantile_along(self, q, dim, keepdim, interpolation, False)
     return ended_composite(depth, result)
 
-def call_quantile(self, q, dim, keepdim, interpolation):
+cpdef object call_quantile(self, q, dim, keepdim, interpolation):
     self = as_input(self, "quantile")
     dim = as_dim_or_none(dim, "quantile", "dim", 3, self)
     keepdim = as_bool(keepdim, "quantile", "keepdim", 4)
@@ -823,7 +823,7 @@ cdef TensorBase op_nanquantile(TensorBase self, object q, object dim, bint keepd
     cdef TensorBase result = quantile_along(self, q, dim, keepdim, interpolation, True)
     return ended_composite(depth, result)
 
-def call_nanquantile(self, q, dim, keepdim, interpolation):
+cpdef object call_nanquantile(self, q, dim, keepdim, interpolation):
     self = as_input(self, "nanquantile")
     dim = as_dim_or_none(dim, "nanquantile", "dim", 3, self)
     keepdim = as_bool(keepdim, "nanquantile", "keepdim", 4)
@@ -896,7 +896,7 @@ batched_searchsorted_scalar = BatchRule(
     b"searchsorted", slice_by_slice, b"......", packed_searchsorted_scalar, NULL, no_loop()
 )
 
-def call_searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
+cpdef object call_searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     sorted_sequence = as_tensor_operand(sorted_sequence, "searchsorted", "sorted_sequence", 1, self)
     self = as_operand(self, "searchsorted", "input", 2, sorted_sequence)
     out_int32 = as_bool(out_int32, "searchsorted", "out_int32", 3)
@@ -971,7 +971,7 @@ cdef object packed_bucketize_scalar(tuple operands):
 cdef BatchRule batched_bucketize_scalar
 batched_bucketize_scalar = BatchRule(b"bucketize", slice_by_slice, b"....", packed_bucketize_scalar, NULL, no_loop())
 
-def call_bucketize(self, boundaries, out_int32, right):
+cpdef object call_bucketize(self, boundaries, out_int32, right):
     self = as_operand(self, "bucketize", "input", 1, boundaries)
     boundaries = as_tensor_operand(boundaries, "bucketize", "boundaries", 2, self)
     out_int32 = as_bool(out_int32, "bucketize", "out_int32", 3)

@@ -163,7 +163,7 @@ batched_hypot = BatchRule(b"hypot", elementwise, b"ee", packed_hypot, NULL, loop
 cdef BatchRule batched_inplace_hypot
 batched_inplace_hypot = BatchRule(b"hypot_", elementwise, b"we", packed_inplace_hypot, NULL, loop_of_ufunc(HYPOT))
 
-def call_hypot(self, other):
+cpdef object call_hypot(self, other):
     self = as_tensor_operand(self, "hypot", "input", 1, other)
     other = as_tensor_operand(other, "hypot", "other", 2, self)
     check_real(self, "hypot")
@@ -274,7 +274,7 @@ batched_fmax = BatchRule(b"fmax", elementwise, b"ee", packed_fmax, NULL, loop_of
 cdef BatchRule batched_inplace_fmax
 batched_inplace_fmax = BatchRule(b"fmax_", elementwise, b"we", packed_inplace_fmax, NULL, loop_of_ufunc(FMAX))
 
-def call_fmax(self, other):
+cpdef object call_fmax(self, other):
     self = as_tensor_operand(self, "fmax", "input", 1, other)
     other = as_tensor_operand(other, "fmax", "other", 2, self)
     check_real(self, "fmax")
@@ -385,7 +385,7 @@ batched_fmin = BatchRule(b"fmin", elementwise, b"ee", packed_fmin, NULL, loop_of
 cdef BatchRule batched_inplace_fmin
 batched_inplace_fmin = BatchRule(b"fmin_", elementwise, b"we", packed_inplace_fmin, NULL, loop_of_ufunc(FMIN))
 
-def call_fmin(self, other):
+cpdef object call_fmin(self, other):
     self = as_tensor_operand(self, "fmin", "input", 1, other)
     other = as_tensor_operand(other, "fmin", "other", 2, self)
     check_real(self, "fmin")
@@ -563,7 +563,7 @@ batched_inplace_fmod_scalar = BatchRule(
     b"fmod_", elementwise, b"w.", packed_inplace_fmod_scalar, NULL, loop_of_ufunc(FMOD)
 )
 
-def call_fmod(self, other):
+cpdef object call_fmod(self, other):
     self = as_tensor_operand(self, "fmod", "input", 1, other)
     other = as_operand(other, "fmod", "other", 2, self)
     check_real(self, "fmod")
@@ -775,7 +775,7 @@ batched_inplace_copysign_scalar = BatchRule(
     b"copysign_", elementwise, b"w.", packed_inplace_copysign_scalar, NULL, loop_of_ufunc(COPYSIGN)
 )
 
-def call_copysign(self, other):
+cpdef object call_copysign(self, other):
     self = as_tensor_operand(self, "copysign", "input", 1, other)
     other = as_operand(other, "copysign", "other", 2, self)
     check_real(self, "copysign")
@@ -892,7 +892,7 @@ batched_inplace_heaviside = BatchRule(
     b"heaviside_", elementwise, b"we", packed_inplace_heaviside, NULL, loop_of_kernel(&HEAVISIDE_FORWARD)
 )
 
-def call_heaviside(self, values):
+cpdef object call_heaviside(self, values):
     self = as_tensor_operand(self, "heaviside", "input", 1, values)
     values = as_tensor_operand(values, "heaviside", "values", 2, self)
     check_real(self, "heaviside")
@@ -1136,7 +1136,7 @@ batched_inplace_lerp_scalar = BatchRule(
     b"lerp_", elementwise, b"we.", packed_inplace_lerp_scalar, NULL, loop_of_kernel(&LERP_SCALAR_FORWARD)
 )
 
-def call_lerp(self, end, weight):
+cpdef object call_lerp(self, end, weight):
     self = as_tensor_operand(self, "lerp", "input", 1, end)
     end = as_tensor_operand(end, "lerp", "end", 2, self)
     weight = as_operand(weight, "lerp", "weight", 3, self)
@@ -1285,7 +1285,7 @@ batched_inplace_addcmul = BatchRule(
     b"addcmul_", elementwise, b"wee.", packed_inplace_addcmul, NULL, loop_of_kernel(&ADDCMUL_FORWARD)
 )
 
-def call_addcmul(self, tensor1, tensor2, value):
+cpdef object call_addcmul(self, tensor1, tensor2, value):
     return op_addcmul(
         as_tensor_operand(self, "addcmul", "input", 1, tensor1),
         as_tensor_operand(tensor1, "addcmul", "tensor1", 2, self),
@@ -1455,7 +1455,7 @@ batched_inplace_addcdiv = BatchRule(
     b"addcdiv_", elementwise, b"wee.", packed_inplace_addcdiv, NULL, loop_of_kernel(&ADDCDIV_FORWARD)
 )
 
-def call_addcdiv(self, tensor1, tensor2, value):
+cpdef object call_addcdiv(self, tensor1, tensor2, value):
     return op_addcdiv(
         as_tensor_operand(self, "addcdiv", "input", 1, tensor1),
         as_tensor_operand(tensor1, "addcdiv", "tensor1", 2, self),

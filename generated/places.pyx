@@ -24,7 +24,7 @@ cdef TensorBase op_take(TensorBase self, TensorBase index):
     cdef TensorBase result = elements_at(self, index)
     return ended_composite(depth, result)
 
-def call_take(self, index):
+cpdef object call_take(self, index):
     return op_take(
         as_tensor_operand(self, "take", "input", 1, index), as_tensor_operand(index, "take", "index", 2, self)
     )
@@ -51,7 +51,7 @@ cdef TensorBase op_take_along_dim(TensorBase self, TensorBase indices, object di
     cdef TensorBase result = elements_along(self, indices, dim)
     return ended_composite(depth, result)
 
-def call_take_along_dim(self, indices, dim):
+cpdef object call_take_along_dim(self, indices, dim):
     return op_take_along_dim(
         as_tensor_operand(self, "take_along_dim", "input", 1, indices),
         as_tensor_operand(indices, "take_along_dim", "indices", 2, self),
@@ -86,7 +86,7 @@ cdef TensorBase inplace_put(TensorBase self, TensorBase index, TensorBase source
     check_inplace("put_", self)
     return with_elements_at_into(self, index, source, accumulate)
 
-def call_put(self, index, source, accumulate):
+cpdef object call_put(self, index, source, accumulate):
     return op_put(
         as_tensor_operand(self, "put", "input", 1, index),
         as_tensor_operand(index, "put", "index", 2, self),
@@ -138,7 +138,7 @@ cdef TensorBase inplace_index_fill_scalar(TensorBase self, object dim, TensorBas
     check_inplace("index_fill_", self)
     return filled_along_into(self, dim, index, value)
 
-def call_index_fill(self, dim, index, value):
+cpdef object call_index_fill(self, dim, index, value):
     self = as_tensor_operand(self, "index_fill", "input", 1, index)
     dim = as_dim(dim, "index_fill", "dim", 2, self)
     index = as_tensor_operand(index, "index_fill", "index", 3, self)
@@ -183,7 +183,7 @@ cdef TensorBase inplace_index_copy(TensorBase self, object dim, TensorBase index
     check_inplace("index_copy_", self)
     return copied_along_into(self, dim, index, source)
 
-def call_index_copy(self, dim, index, source):
+cpdef object call_index_copy(self, dim, index, source):
     return op_index_copy(
         as_tensor_operand(self, "index_copy", "input", 1, index),
         as_dim(dim, "index_copy", "dim", 2, self),
@@ -230,7 +230,7 @@ cdef object packed_nonzero_rows(tuple operands):
 cdef BatchRule batched_nonzero_rows
 batched_nonzero_rows = BatchRule(b"nonzero_rows", by_values, b".", packed_nonzero_rows, NULL, no_loop())
 
-def call_nonzero_rows(self):
+cpdef object call_nonzero_rows(self):
     return op_nonzero_rows(as_input(self, "nonzero_rows"))
 
 def nonzero_rows(input, *, out=None):
@@ -266,7 +266,7 @@ cdef object packed_nonzero_static(tuple operands):
 cdef BatchRule batched_nonzero_static
 batched_nonzero_static = BatchRule(b"nonzero_static", slice_by_slice, b"...", packed_nonzero_static, NULL, no_loop())
 
-def call_nonzero_static(self, size, fill_value):
+cpdef object call_nonzero_static(self, size, fill_value):
     return op_nonzero_static(
         as_input(self, "nonzero_static"),
         as_int(size, "nonzero_static", "size", 2),
@@ -301,7 +301,7 @@ cdef object packed_argwhere(tuple operands):
 cdef BatchRule batched_argwhere
 batched_argwhere = BatchRule(b"argwhere", by_values, b".", packed_argwhere, NULL, no_loop())
 
-def call_argwhere(self):
+cpdef object call_argwhere(self):
     return op_argwhere(as_input(self, "argwhere"))
 
 def argwhere(input):

@@ -153,7 +153,7 @@ batched_special_chebyshev_polynomial_t_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_chebyshev_polynomial_t(self, n):
+cpdef object call_special_chebyshev_polynomial_t(self, n):
     self = as_operand(self, "special.chebyshev_polynomial_t", "input", 1, None)
     n = as_operand(n, "special.chebyshev_polynomial_t", "n", 2, self)
     check_real(self, "special.chebyshev_polynomial_t")
@@ -321,7 +321,7 @@ batched_special_chebyshev_polynomial_u_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_chebyshev_polynomial_u(self, n):
+cpdef object call_special_chebyshev_polynomial_u(self, n):
     self = as_operand(self, "special.chebyshev_polynomial_u", "input", 1, None)
     n = as_operand(n, "special.chebyshev_polynomial_u", "n", 2, self)
     check_real(self, "special.chebyshev_polynomial_u")
@@ -489,7 +489,7 @@ batched_special_chebyshev_polynomial_v_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_chebyshev_polynomial_v(self, n):
+cpdef object call_special_chebyshev_polynomial_v(self, n):
     self = as_operand(self, "special.chebyshev_polynomial_v", "input", 1, None)
     n = as_operand(n, "special.chebyshev_polynomial_v", "n", 2, self)
     check_real(self, "special.chebyshev_polynomial_v")
@@ -657,7 +657,7 @@ batched_special_chebyshev_polynomial_w_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_chebyshev_polynomial_w(self, n):
+cpdef object call_special_chebyshev_polynomial_w(self, n):
     self = as_operand(self, "special.chebyshev_polynomial_w", "input", 1, None)
     n = as_operand(n, "special.chebyshev_polynomial_w", "n", 2, self)
     check_real(self, "special.chebyshev_polynomial_w")
@@ -837,7 +837,7 @@ batched_special_shifted_chebyshev_polynomial_t_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_shifted_chebyshev_polynomial_t(self, n):
+cpdef object call_special_shifted_chebyshev_polynomial_t(self, n):
     self = as_operand(self, "special.shifted_chebyshev_polynomial_t", "input", 1, None)
     n = as_operand(n, "special.shifted_chebyshev_polynomial_t", "n", 2, self)
     check_real(self, "special.shifted_chebyshev_polynomial_t")
@@ -1020,7 +1020,7 @@ batched_special_shifted_chebyshev_polynomial_u_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_shifted_chebyshev_polynomial_u(self, n):
+cpdef object call_special_shifted_chebyshev_polynomial_u(self, n):
     self = as_operand(self, "special.shifted_chebyshev_polynomial_u", "input", 1, None)
     n = as_operand(n, "special.shifted_chebyshev_polynomial_u", "n", 2, self)
     check_real(self, "special.shifted_chebyshev_polynomial_u")
@@ -1203,7 +1203,7 @@ batched_special_shifted_chebyshev_polynomial_v_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_shifted_chebyshev_polynomial_v(self, n):
+cpdef object call_special_shifted_chebyshev_polynomial_v(self, n):
     self = as_operand(self, "special.shifted_chebyshev_polynomial_v", "input", 1, None)
     n = as_operand(n, "special.shifted_chebyshev_polynomial_v", "n", 2, self)
     check_real(self, "special.shifted_chebyshev_polynomial_v")
@@ -1386,7 +1386,7 @@ batched_special_shifted_chebyshev_polynomial_w_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_shifted_chebyshev_polynomial_w(self, n):
+cpdef object call_special_shifted_chebyshev_polynomial_w(self, n):
     self = as_operand(self, "special.shifted_chebyshev_polynomial_w", "input", 1, None)
     n = as_operand(n, "special.shifted_chebyshev_polynomial_w", "n", 2, self)
     check_real(self, "special.shifted_chebyshev_polynomial_w")
@@ -1557,7 +1557,7 @@ batched_special_hermite_polynomial_h_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_hermite_polynomial_h(self, n):
+cpdef object call_special_hermite_polynomial_h(self, n):
     self = as_operand(self, "special.hermite_polynomial_h", "input", 1, None)
     n = as_operand(n, "special.hermite_polynomial_h", "n", 2, self)
     check_real(self, "special.hermite_polynomial_h")
@@ -1725,7 +1725,7 @@ batched_special_hermite_polynomial_he_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_hermite_polynomial_he(self, n):
+cpdef object call_special_hermite_polynomial_he(self, n):
     self = as_operand(self, "special.hermite_polynomial_he", "input", 1, None)
     n = as_operand(n, "special.hermite_polynomial_he", "n", 2, self)
     check_real(self, "special.hermite_polynomial_he")
@@ -1893,7 +1893,7 @@ batched_special_laguerre_polynomial_l_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_laguerre_polynomial_l(self, n):
+cpdef object call_special_laguerre_polynomial_l(self, n):
     self = as_operand(self, "special.laguerre_polynomial_l", "input", 1, None)
     n = as_operand(n, "special.laguerre_polynomial_l", "n", 2, self)
     check_real(self, "special.laguerre_polynomial_l")
@@ -2061,7 +2061,7 @@ batched_special_legendre_polynomial_p_scalar_tensor = BatchRule(
     no_loop(),
 )
 
-def call_special_legendre_polynomial_p(self, n):
+cpdef object call_special_legendre_polynomial_p(self, n):
     self = as_operand(self, "special.legendre_polynomial_p", "input", 1, None)
     n = as_operand(n, "special.legendre_polynomial_p", "n", 2, self)
     check_real(self, "special.legendre_polynomial_p")
@@ -2226,7 +2226,7 @@ batched_polynomial_scalar_tensor = BatchRule(
     b"polynomial", elementwise, b"...c", packed_polynomial_scalar_tensor, NULL, no_loop()
 )
 
-def call_polynomial(kind, order, self, n):
+cpdef object call_polynomial(kind, order, self, n):
     kind = as_str(kind, "polynomial", "kind", 1)
     order = as_int(order, "polynomial", "order", 2)
     self = as_operand(self, "polynomial", "input", 3, None)

@@ -46,7 +46,7 @@ MaxPool1dWithIndicesResult = return_type(
     "max_pool1d_with_indices", "MaxPool1dWithIndicesResult", ("values", "indices"), __name__
 )
 
-def call_max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+cpdef object call_max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool1d_with_indices")
     kernel_size = as_tuple(kernel_size, "max_pool1d_with_indices", "kernel_size", 2, INT_ITEMS, 1)
     stride = as_tuple_or_none(stride, "max_pool1d_with_indices", "stride", 3, INT_ITEMS, 1)
@@ -102,7 +102,7 @@ cdef TensorBase op_max_pool1d(
     )
     return ended_composite(depth, result)
 
-def call_max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
+cpdef object call_max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool1d")
     kernel_size = as_tuple(kernel_size, "max_pool1d", "kernel_size", 2, INT_ITEMS, 1)
     stride = as_tuple_or_none(stride, "max_pool1d", "stride", 3, INT_ITEMS, 1)
@@ -153,7 +153,7 @@ MaxPool2dWithIndicesResult = return_type(
     "max_pool2d_with_indices", "MaxPool2dWithIndicesResult", ("values", "indices"), __name__
 )
 
-def call_max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+cpdef object call_max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool2d_with_indices")
     kernel_size = as_tuple(kernel_size, "max_pool2d_with_indices", "kernel_size", 2, INT_ITEMS, 2)
     stride = as_tuple_or_none(stride, "max_pool2d_with_indices", "stride", 3, INT_ITEMS, 2)
@@ -209,7 +209,7 @@ cdef TensorBase op_max_pool2d(
     )
     return ended_composite(depth, result)
 
-def call_max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
+cpdef object call_max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool2d")
     kernel_size = as_tuple(kernel_size, "max_pool2d", "kernel_size", 2, INT_ITEMS, 2)
     stride = as_tuple_or_none(stride, "max_pool2d", "stride", 3, INT_ITEMS, 2)
@@ -260,7 +260,7 @@ MaxPool3dWithIndicesResult = return_type(
     "max_pool3d_with_indices", "MaxPool3dWithIndicesResult", ("values", "indices"), __name__
 )
 
-def call_max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
+cpdef object call_max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool3d_with_indices")
     kernel_size = as_tuple(kernel_size, "max_pool3d_with_indices", "kernel_size", 2, INT_ITEMS, 3)
     stride = as_tuple_or_none(stride, "max_pool3d_with_indices", "stride", 3, INT_ITEMS, 3)
@@ -316,7 +316,7 @@ cdef TensorBase op_max_pool3d(
     )
     return ended_composite(depth, result)
 
-def call_max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
+cpdef object call_max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool3d")
     kernel_size = as_tuple(kernel_size, "max_pool3d", "kernel_size", 2, INT_ITEMS, 3)
     stride = as_tuple_or_none(stride, "max_pool3d", "stride", 3, INT_ITEMS, 3)
@@ -365,7 +365,7 @@ cdef TensorBase op_avg_pool1d(
     )
     return ended_composite(depth, result)
 
-def call_avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
+cpdef object call_avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
     return op_avg_pool1d(
         as_input(self, "avg_pool1d"),
         as_tuple(kernel_size, "avg_pool1d", "kernel_size", 2, INT_ITEMS, 1),
@@ -427,7 +427,7 @@ cdef TensorBase op_avg_pool2d(
     )
     return ended_composite(depth, result)
 
-def call_avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+cpdef object call_avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return op_avg_pool2d(
         as_input(self, "avg_pool2d"),
         as_tuple(kernel_size, "avg_pool2d", "kernel_size", 2, INT_ITEMS, 2),
@@ -506,7 +506,7 @@ cdef TensorBase op_avg_pool3d(
     )
     return ended_composite(depth, result)
 
-def call_avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+cpdef object call_avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return op_avg_pool3d(
         as_input(self, "avg_pool3d"),
         as_tuple(kernel_size, "avg_pool3d", "kernel_size", 2, INT_ITEMS, 3),
@@ -569,7 +569,7 @@ cdef TensorBase op_adaptive_avg_pool1d(TensorBase self, object output_size):
     )
     return ended_composite(depth, result)
 
-def call_adaptive_avg_pool1d(self, output_size):
+cpdef object call_adaptive_avg_pool1d(self, output_size):
     return op_adaptive_avg_pool1d(
         as_input(self, "adaptive_avg_pool1d"),
         as_tuple(output_size, "adaptive_avg_pool1d", "output_size", 2, INT_ITEMS, 1),
@@ -604,7 +604,7 @@ cdef tuple op_adaptive_max_pool1d(TensorBase self, object output_size):
 
 AdaptiveMaxPool1dResult = return_type("adaptive_max_pool1d", "AdaptiveMaxPool1dResult", ("values", "indices"), __name__)
 
-def call_adaptive_max_pool1d(self, output_size):
+cpdef object call_adaptive_max_pool1d(self, output_size):
     self = as_input(self, "adaptive_max_pool1d")
     output_size = as_tuple(output_size, "adaptive_max_pool1d", "output_size", 2, INT_ITEMS, 1)
     check_real(self, "adaptive_max_pool1d")
@@ -647,7 +647,7 @@ cdef TensorBase op_adaptive_avg_pool2d(TensorBase self, object output_size):
     )
     return ended_composite(depth, result)
 
-def call_adaptive_avg_pool2d(self, output_size):
+cpdef object call_adaptive_avg_pool2d(self, output_size):
     return op_adaptive_avg_pool2d(as_input(self, "adaptive_avg_pool2d"), output_size)
 
 def adaptive_avg_pool2d(input, output_size):
@@ -681,7 +681,7 @@ AdaptiveMaxPool2dWithIndicesResult = return_type(
     "adaptive_max_pool2d_with_indices", "AdaptiveMaxPool2dWithIndicesResult", ("values", "indices"), __name__
 )
 
-def call_adaptive_max_pool2d_with_indices(self, output_size):
+cpdef object call_adaptive_max_pool2d_with_indices(self, output_size):
     self = as_input(self, "adaptive_max_pool2d_with_indices")
     check_real(self, "adaptive_max_pool2d_with_indices")
     return AdaptiveMaxPool2dWithIndicesResult._make(op_adaptive_max_pool2d_with_indices(<TensorBase>self, output_size))
@@ -721,7 +721,7 @@ cdef TensorBase op_adaptive_avg_pool3d(TensorBase self, object output_size):
     )
     return ended_composite(depth, result)
 
-def call_adaptive_avg_pool3d(self, output_size):
+cpdef object call_adaptive_avg_pool3d(self, output_size):
     return op_adaptive_avg_pool3d(as_input(self, "adaptive_avg_pool3d"), output_size)
 
 def adaptive_avg_pool3d(input, output_size):
@@ -755,7 +755,7 @@ AdaptiveMaxPool3dWithIndicesResult = return_type(
     "adaptive_max_pool3d_with_indices", "AdaptiveMaxPool3dWithIndicesResult", ("values", "indices"), __name__
 )
 
-def call_adaptive_max_pool3d_with_indices(self, output_size):
+cpdef object call_adaptive_max_pool3d_with_indices(self, output_size):
     self = as_input(self, "adaptive_max_pool3d_with_indices")
     check_real(self, "adaptive_max_pool3d_with_indices")
     return AdaptiveMaxPool3dWithIndicesResult._make(op_adaptive_max_pool3d_with_indices(<TensorBase>self, output_size))
@@ -831,7 +831,7 @@ batched_window_maxima = BatchRule(b"window_maxima", of_cores, b"3..", packed_win
 
 WindowMaximaResult = return_type("window_maxima", "WindowMaximaResult", ("values", "places"), __name__)
 
-def call_window_maxima(self, spans, dilation):
+cpdef object call_window_maxima(self, spans, dilation):
     self = as_input(self, "window_maxima")
     dilation = as_int_tuple(dilation, "window_maxima", "dilation", 3)
     check_real(self, "window_maxima")
@@ -908,7 +908,7 @@ cdef object packed_window_means(tuple operands):
 cdef BatchRule batched_window_means
 batched_window_means = BatchRule(b"window_means", of_cores, b"3..", packed_window_means, NULL, no_loop())
 
-def call_window_means(self, spans, divisors):
+cpdef object call_window_means(self, spans, divisors):
     return op_window_means(as_input(self, "window_means"), spans, divisors)
 
 def window_means(input, spans, divisors):
@@ -971,7 +971,7 @@ cdef object packed_spread_means(tuple operands):
 cdef BatchRule batched_spread_means
 batched_spread_means = BatchRule(b"spread_means", of_cores, b"3...", packed_spread_means, NULL, no_loop())
 
-def call_spread_means(self, spans, divisors, size):
+cpdef object call_spread_means(self, spans, divisors, size):
     return op_spread_means(
         as_input(self, "spread_means"), spans, divisors, as_int_tuple(size, "spread_means", "size", 4)
     )
@@ -1040,7 +1040,7 @@ cdef object packed_at_places(tuple operands):
 cdef BatchRule batched_at_places
 batched_at_places = BatchRule(b"at_places", of_cores, b"33", packed_at_places, NULL, no_loop())
 
-def call_at_places(self, places):
+cpdef object call_at_places(self, places):
     return op_at_places(as_input(self, "at_places"), as_tensor_operand(places, "at_places", "places", 2, self))
 
 def at_places(input, places):
@@ -1101,7 +1101,7 @@ cdef object packed_to_places(tuple operands):
 cdef BatchRule batched_to_places
 batched_to_places = BatchRule(b"to_places", of_cores, b"33.", packed_to_places, NULL, no_loop())
 
-def call_to_places(self, places, size):
+cpdef object call_to_places(self, places, size):
     return op_to_places(
         as_input(self, "to_places"),
         as_tensor_operand(places, "to_places", "places", 2, self),

@@ -70,7 +70,7 @@ cdef object packed_logsumexp(tuple operands):
 cdef BatchRule batched_logsumexp
 batched_logsumexp = BatchRule(b"logsumexp", along_slices, b"bF.", packed_logsumexp, NULL, no_loop())
 
-def call_logsumexp(self, dim, keepdim):
+cpdef object call_logsumexp(self, dim, keepdim):
     return op_logsumexp(
         as_input(self, "logsumexp"),
         as_dim_tuple(dim, "logsumexp", "dim", 2, self),
@@ -142,7 +142,7 @@ cdef object packed_softmax(tuple operands):
 cdef BatchRule batched_softmax
 batched_softmax = BatchRule(b"softmax", along_slices, b"bd.", packed_softmax, NULL, no_loop())
 
-def call_softmax(self, dim, dtype):
+cpdef object call_softmax(self, dim, dtype):
     self = as_input(self, "softmax")
     dim = as_dim(dim, "softmax", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "softmax", "dtype", 3)
@@ -257,7 +257,7 @@ batched_softmax_backward = BatchRule(
     b"softmax_backward", along_slices, b"bbd", packed_softmax_backward, NULL, no_loop()
 )
 
-def call_softmax_backward(self, output, dim):
+cpdef object call_softmax_backward(self, output, dim):
     self = as_tensor_operand(self, "softmax_backward", "input", 1, output)
     output = as_tensor_operand(output, "softmax_backward", "output", 2, self)
     dim = as_dim(dim, "softmax_backward", "dim", 3, self)
@@ -345,7 +345,7 @@ cdef object packed_log_softmax(tuple operands):
 cdef BatchRule batched_log_softmax
 batched_log_softmax = BatchRule(b"log_softmax", along_slices, b"bd.", packed_log_softmax, NULL, no_loop())
 
-def call_log_softmax(self, dim, dtype):
+cpdef object call_log_softmax(self, dim, dtype):
     self = as_input(self, "log_softmax")
     dim = as_dim(dim, "log_softmax", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "log_softmax", "dtype", 3)
@@ -451,7 +451,7 @@ batched_log_softmax_backward = BatchRule(
     b"log_softmax_backward", along_slices, b"bbd", packed_log_softmax_backward, NULL, no_loop()
 )
 
-def call_log_softmax_backward(self, output, dim):
+cpdef object call_log_softmax_backward(self, output, dim):
     self = as_tensor_operand(self, "log_softmax_backward", "input", 1, output)
     output = as_tensor_operand(output, "log_softmax_backward", "output", 2, self)
     dim = as_dim(dim, "log_softmax_backward", "dim", 3, self)

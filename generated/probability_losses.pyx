@@ -44,7 +44,7 @@ cdef TensorBase op_binary_cross_entropy(TensorBase self, TensorBase target, Tens
     )
     return ended_composite(depth, result)
 
-def call_binary_cross_entropy(self, target, weight, reduction):
+cpdef object call_binary_cross_entropy(self, target, weight, reduction):
     self = as_tensor_operand(self, "binary_cross_entropy", "input", 1, target)
     target = as_tensor_operand(target, "binary_cross_entropy", "target", 2, self)
     weight = as_tensor_operand_or_none(weight, "binary_cross_entropy", "weight", 3, self)
@@ -154,7 +154,7 @@ cdef object packed_binary_entropies(tuple operands):
 cdef BatchRule batched_binary_entropies
 batched_binary_entropies = BatchRule(b"binary_entropies", elementwise, b"cc", packed_binary_entropies, NULL, no_loop())
 
-def call_binary_entropies(self, target):
+cpdef object call_binary_entropies(self, target):
     self = as_tensor_operand(self, "binary_entropies", "input", 1, target)
     target = as_tensor_operand(target, "binary_entropies", "target", 2, self)
     check_real(self, "binary_entropies")
@@ -197,7 +197,7 @@ cdef TensorBase op_kl_div(TensorBase self, TensorBase target, object reduction, 
     )
     return ended_composite(depth, result)
 
-def call_kl_div(self, target, reduction, log_target):
+cpdef object call_kl_div(self, target, reduction, log_target):
     self = as_tensor_operand(self, "kl_div", "input", 1, target)
     target = as_tensor_operand(target, "kl_div", "target", 2, self)
     reduction = as_str(reduction, "kl_div", "reduction", 3)
@@ -285,7 +285,7 @@ cdef TensorBase op_poisson_nll_loss(
     )
     return ended_composite(depth, result)
 
-def call_poisson_nll_loss(self, target, log_input, full, eps, reduction):
+cpdef object call_poisson_nll_loss(self, target, log_input, full, eps, reduction):
     self = as_tensor_operand(self, "poisson_nll_loss", "input", 1, target)
     target = as_tensor_operand(target, "poisson_nll_loss", "target", 2, self)
     log_input = as_bool(log_input, "poisson_nll_loss", "log_input", 3)
@@ -353,7 +353,7 @@ batched_variances_at_least = BatchRule(
     b"variances_at_least", elementwise, b"c.", packed_variances_at_least, NULL, no_loop()
 )
 
-def call_variances_at_least(self, eps):
+cpdef object call_variances_at_least(self, eps):
     self = as_input(self, "variances_at_least")
     eps = as_float(eps, "variances_at_least", "eps", 2)
     check_real(self, "variances_at_least")
@@ -438,7 +438,7 @@ cdef object packed_ctc_losses(tuple operands):
 cdef BatchRule batched_ctc_losses
 batched_ctc_losses = BatchRule(b"ctc_losses", of_cores, b"31...", packed_ctc_losses, NULL, no_loop())
 
-def call_ctc_losses(self, labels, label_counts, step_counts, blank):
+cpdef object call_ctc_losses(self, labels, label_counts, step_counts, blank):
     self = as_input(self, "ctc_losses")
     labels = as_tensor_operand(labels, "ctc_losses", "labels", 2, self)
     label_counts = as_int_tuple(label_counts, "ctc_losses", "label_counts", 3)
@@ -583,7 +583,7 @@ cdef object packed_ctc_slopes(tuple operands):
 cdef BatchRule batched_ctc_slopes
 batched_ctc_slopes = BatchRule(b"ctc_slopes", of_cores, b"311...", packed_ctc_slopes, NULL, no_loop())
 
-def call_ctc_slopes(self, scale, labels, label_counts, step_counts, blank):
+cpdef object call_ctc_slopes(self, scale, labels, label_counts, step_counts, blank):
     return op_ctc_slopes(
         as_tensor_operand(self, "ctc_slopes", "input", 1, scale),
         as_tensor_operand(scale, "ctc_slopes", "scale", 2, self),
@@ -773,7 +773,7 @@ cdef object packed_ctc_curvature(tuple operands):
 cdef BatchRule batched_ctc_curvature
 batched_ctc_curvature = BatchRule(b"ctc_curvature", of_cores, b"3311...", packed_ctc_curvature, NULL, no_loop())
 
-def call_ctc_curvature(self, direction, scale, labels, label_counts, step_counts, blank):
+cpdef object call_ctc_curvature(self, direction, scale, labels, label_counts, step_counts, blank):
     return op_ctc_curvature(
         as_tensor_operand(self, "ctc_curvature", "input", 1, direction),
         as_tensor_operand(direction, "ctc_curvature", "direction", 2, self),

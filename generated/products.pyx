@@ -39,7 +39,7 @@ cdef TensorBase op_vdot(TensorBase self, TensorBase other):
     cdef TensorBase result = op_dot(op_conj(self), other)
     return ended_composite(depth, result)
 
-def call_vdot(self, other):
+cpdef object call_vdot(self, other):
     return op_vdot(
         as_tensor_operand(self, "vdot", "input", 1, other), as_tensor_operand(other, "vdot", "other", 2, self)
     )
@@ -72,7 +72,7 @@ cdef TensorBase op_inner(TensorBase self, TensorBase other):
     )
     return ended_composite(depth, result)
 
-def call_inner(self, other):
+cpdef object call_inner(self, other):
     return op_inner(
         as_tensor_operand(self, "inner", "input", 1, other), as_tensor_operand(other, "inner", "other", 2, self)
     )
@@ -99,7 +99,7 @@ cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
     cdef TensorBase result = contracted(self, other, dims)
     return ended_composite(depth, result)
 
-def call_tensordot(self, other, dims):
+cpdef object call_tensordot(self, other, dims):
     return op_tensordot(
         as_tensor_operand(self, "tensordot", "input", 1, other),
         as_tensor_operand(other, "tensordot", "other", 2, self),
@@ -136,7 +136,7 @@ cdef TensorBase op_kron(TensorBase self, TensorBase other):
     )
     return ended_composite(depth, result)
 
-def call_kron(self, other):
+cpdef object call_kron(self, other):
     return op_kron(
         as_tensor_operand(self, "kron", "input", 1, other), as_tensor_operand(other, "kron", "other", 2, self)
     )
@@ -190,7 +190,7 @@ cdef TensorBase inplace_addmm(TensorBase self, TensorBase mat1, TensorBase mat2,
         ),
     )
 
-def call_addmm(self, mat1, mat2, beta, alpha):
+cpdef object call_addmm(self, mat1, mat2, beta, alpha):
     return op_addmm(
         as_tensor_operand(self, "addmm", "input", 1, mat1),
         as_tensor_operand(mat1, "addmm", "mat1", 2, self),
@@ -258,7 +258,7 @@ cdef TensorBase inplace_addmv(TensorBase self, TensorBase mat, TensorBase vec, o
         ),
     )
 
-def call_addmv(self, mat, vec, beta, alpha):
+cpdef object call_addmv(self, mat, vec, beta, alpha):
     return op_addmv(
         as_tensor_operand(self, "addmv", "input", 1, mat),
         as_tensor_operand(mat, "addmv", "mat", 2, self),
@@ -326,7 +326,7 @@ cdef TensorBase inplace_addbmm(TensorBase self, TensorBase batch1, TensorBase ba
         ),
     )
 
-def call_addbmm(self, batch1, batch2, beta, alpha):
+cpdef object call_addbmm(self, batch1, batch2, beta, alpha):
     return op_addbmm(
         as_tensor_operand(self, "addbmm", "input", 1, batch1),
         as_tensor_operand(batch1, "addbmm", "batch1", 2, self),
@@ -396,7 +396,7 @@ cdef TensorBase inplace_baddbmm(TensorBase self, TensorBase batch1, TensorBase b
         ),
     )
 
-def call_baddbmm(self, batch1, batch2, beta, alpha):
+cpdef object call_baddbmm(self, batch1, batch2, beta, alpha):
     return op_baddbmm(
         as_tensor_operand(self, "baddbmm", "input", 1, batch1),
         as_tensor_operand(batch1, "baddbmm", "batch1", 2, self),
@@ -474,7 +474,7 @@ cdef TensorBase inplace_addr(TensorBase self, TensorBase vec1, TensorBase vec2, 
         ),
     )
 
-def call_addr(self, vec1, vec2, beta, alpha):
+cpdef object call_addr(self, vec1, vec2, beta, alpha):
     return op_addr(
         as_tensor_operand(self, "addr", "input", 1, vec1),
         as_tensor_operand(vec1, "addr", "vec1", 2, self),
@@ -517,7 +517,7 @@ cdef TensorBase op_linalg_vecdot(TensorBase self, TensorBase y, object dim):
     cdef TensorBase result = op_sum_dim(op_mul_tensor(op_conj(self), y), (dim,), False, None)
     return ended_composite(depth, result)
 
-def call_linalg_vecdot(self, y, dim):
+cpdef object call_linalg_vecdot(self, y, dim):
     return op_linalg_vecdot(
         as_tensor_operand(self, "linalg.vecdot", "input", 1, y),
         as_tensor_operand(y, "linalg.vecdot", "y", 2, self),
@@ -584,7 +584,7 @@ cdef TensorBase op_linalg_cross(TensorBase self, TensorBase other, object dim):
     )
     return ended_composite(depth, result)
 
-def call_linalg_cross(self, other, dim):
+cpdef object call_linalg_cross(self, other, dim):
     return op_linalg_cross(
         as_tensor_operand(self, "linalg.cross", "input", 1, other),
         as_tensor_operand(other, "linalg.cross", "other", 2, self),
@@ -662,7 +662,7 @@ cdef object packed_cross_product(tuple operands):
 cdef BatchRule batched_cross_product
 batched_cross_product = BatchRule(b"cross_product", of_cores, b"11", packed_cross_product, NULL, no_loop())
 
-def call_cross_product(self, other):
+cpdef object call_cross_product(self, other):
     return op_cross_product(
         as_tensor_operand(self, "cross_product", "input", 1, other),
         as_tensor_operand(other, "cross_product", "other", 2, self),
@@ -694,7 +694,7 @@ cdef TensorBase op_cross(TensorBase self, TensorBase other, object dim):
     cdef TensorBase result = op_linalg_cross(self, other, first_of_three(shape_of(self)) if dim is None else dim)
     return ended_composite(depth, result)
 
-def call_cross(self, other, dim):
+cpdef object call_cross(self, other, dim):
     return op_cross(
         as_tensor_operand(self, "cross", "input", 1, other),
         as_tensor_operand(other, "cross", "other", 2, self),
@@ -777,7 +777,7 @@ cdef object packed_chain(tuple operands):
 cdef BatchRule batched_chain
 batched_chain = BatchRule(b"chain", along_slices, b"b", packed_chain, NULL, no_loop())
 
-def call_chain(parts):
+cpdef object call_chain(parts):
     return op_chain(as_tensor_list(parts, "chain", "parts", 1))
 
 def chain(parts):
@@ -807,7 +807,7 @@ cdef TensorBase op_chain_matmul(list matrices):
     cdef TensorBase result = op_chain(matrices)
     return ended_composite(depth, result)
 
-def call_chain_matmul(matrices):
+cpdef object call_chain_matmul(matrices):
     return op_chain_matmul(as_tensor_list(matrices, "chain_matmul", "matrices", 1))
 
 def chain_matmul(*matrices, out=None):
@@ -839,7 +839,7 @@ cdef TensorBase op_linalg_multi_dot(list tensors):
     ) if ndim_of(item_of(tensors, -1)) == 1 else op_chain(as_matrices(tensors))
     return ended_composite(depth, result)
 
-def call_linalg_multi_dot(tensors):
+cpdef object call_linalg_multi_dot(tensors):
     return op_linalg_multi_dot(as_tensor_list(tensors, "linalg.multi_dot", "tensors", 1))
 
 def linalg_multi_dot(tensors, *, out=None):

@@ -34,7 +34,7 @@ cdef TensorBase op_roll(TensorBase self, object shifts, object dims):
     )
     return ended_composite(depth, result)
 
-def call_roll(self, shifts, dims):
+cpdef object call_roll(self, shifts, dims):
     return op_roll(
         as_input(self, "roll"),
         as_int_tuple(shifts, "roll", "shifts", 2),
@@ -95,7 +95,7 @@ cdef object packed_roll_along(tuple operands):
 cdef BatchRule batched_roll_along
 batched_roll_along = BatchRule(b"roll_along", along_slices, b"b.F", packed_roll_along, NULL, no_loop())
 
-def call_roll_along(self, shifts, dims):
+cpdef object call_roll_along(self, shifts, dims):
     return op_roll_along(
         as_input(self, "roll_along"),
         as_int_tuple(shifts, "roll_along", "shifts", 2),
@@ -126,7 +126,7 @@ cdef TensorBase op_rot90(TensorBase self, object k, object dims):
     cdef TensorBase result = rotated(self, k, dims)
     return ended_composite(depth, result)
 
-def call_rot90(self, k, dims):
+cpdef object call_rot90(self, k, dims):
     return op_rot90(
         as_input(self, "rot90"), as_int(k, "rot90", "k", 2), as_tuple(dims, "rot90", "dims", 3, INT_ITEMS, 2)
     )
@@ -155,7 +155,7 @@ cdef TensorBase op_fliplr(TensorBase self):
     cdef TensorBase result = op_flip(self, (1,))
     return ended_composite(depth, result)
 
-def call_fliplr(self):
+cpdef object call_fliplr(self):
     return op_fliplr(as_input(self, "fliplr"))
 
 def fliplr(input):
@@ -180,7 +180,7 @@ cdef TensorBase op_flipud(TensorBase self):
     cdef TensorBase result = op_flip(self, (0,))
     return ended_composite(depth, result)
 
-def call_flipud(self):
+cpdef object call_flipud(self):
     return op_flipud(as_input(self, "flipud"))
 
 def flipud(input):
@@ -201,7 +201,7 @@ cdef TensorBase op_repeat(TensorBase self, object repeats):
     cdef TensorBase result = repeated(self, repeats, "repeat")
     return ended_composite(depth, result)
 
-def call_repeat(self, repeats):
+cpdef object call_repeat(self, repeats):
     return op_repeat(as_input(self, "repeat"), as_int_tuple(repeats, "repeat", "repeats", 2))
 
 
@@ -212,7 +212,7 @@ cdef TensorBase op_tile(TensorBase self, object dims):
     cdef TensorBase result = repeated(self, padded_repeats(self, dims), "tile")
     return ended_composite(depth, result)
 
-def call_tile(self, dims):
+cpdef object call_tile(self, dims):
     return op_tile(as_input(self, "tile"), as_int_tuple(dims, "tile", "dims", 2))
 
 def tile(input, dims):
@@ -322,7 +322,7 @@ batched_repeat_interleave_places = BatchRule(
     b"repeat_interleave", by_values, b"..", packed_repeat_interleave_places, NULL, no_loop()
 )
 
-def call_repeat_interleave(self, repeats, dim, output_size):
+cpdef object call_repeat_interleave(self, repeats, dim, output_size):
     return op_repeat_interleave(
         as_input(self, "repeat_interleave"),
         as_int(repeats, "repeat_interleave", "repeats", 2),
@@ -330,7 +330,7 @@ def call_repeat_interleave(self, repeats, dim, output_size):
         as_int_or_none(output_size, "repeat_interleave", "output_size", 4),
     )
 
-def call_repeat_interleave_tensor(self, repeats, dim, output_size):
+cpdef object call_repeat_interleave_tensor(self, repeats, dim, output_size):
     return op_repeat_interleave_tensor(
         as_input(self, "repeat_interleave"),
         as_tensor_operand(repeats, "repeat_interleave", "repeats", 2, self),
@@ -338,7 +338,7 @@ def call_repeat_interleave_tensor(self, repeats, dim, output_size):
         as_int_or_none(output_size, "repeat_interleave", "output_size", 4),
     )
 
-def call_repeat_interleave_places(repeats, output_size):
+cpdef object call_repeat_interleave_places(repeats, output_size):
     return op_repeat_interleave_places(
         as_tensor_operand(repeats, "repeat_interleave", "repeats", 1, None),
         as_int_or_none(output_size, "repeat_interleave", "output_size", 2),
@@ -395,7 +395,7 @@ cdef object packed_repeated_places(tuple operands):
 cdef BatchRule batched_repeated_places
 batched_repeated_places = BatchRule(b"repeated_places", by_values, b".", packed_repeated_places, NULL, no_loop())
 
-def call_repeated_places(repeats):
+cpdef object call_repeated_places(repeats):
     return op_repeated_places(as_tensor_operand(repeats, "repeated_places", "repeats", 1, None))
 
 def repeated_places(repeats):
@@ -416,7 +416,7 @@ cdef TensorBase op_unflatten(TensorBase self, object dim, object sizes):
     cdef TensorBase result = op_view(self, unflattened_sizes(shape_of(self), dim, sizes))
     return ended(depth, result)
 
-def call_unflatten(self, dim, sizes):
+cpdef object call_unflatten(self, dim, sizes):
     return op_unflatten(
         as_input(self, "unflatten"),
         as_dim(dim, "unflatten", "dim", 2, self),
@@ -493,7 +493,7 @@ cdef object packed_unfold(tuple operands):
 cdef BatchRule batched_unfold
 batched_unfold = BatchRule(b"unfold", along_slices, b"bd..", packed_unfold, NULL, no_loop())
 
-def call_unfold(self, dimension, size, step):
+cpdef object call_unfold(self, dimension, size, step):
     return op_unfold(
         as_input(self, "unfold"),
         as_dim(dimension, "unfold", "dimension", 2, self),
@@ -501,7 +501,7 @@ def call_unfold(self, dimension, size, step):
         as_int(step, "unfold", "step", 4),
     )
 
-def call_unfold_copy(self, dimension, size, step):
+cpdef object call_unfold_copy(self, dimension, size, step):
     return copy_of(
         op_unfold(
             as_input(self, "unfold_copy"),
@@ -581,7 +581,7 @@ cdef object packed_unfold_backward(tuple operands):
 cdef BatchRule batched_unfold_backward
 batched_unfold_backward = BatchRule(b"unfold_backward", along_slices, b"br...", packed_unfold_backward, NULL, no_loop())
 
-def call_unfold_backward(self, input_sizes, dim, size, step):
+cpdef object call_unfold_backward(self, input_sizes, dim, size, step):
     return op_unfold_backward(
         as_input(self, "unfold_backward"),
         as_int_tuple(input_sizes, "unfold_backward", "input_sizes", 2),

@@ -144,13 +144,13 @@ batched_inplace_relu6 = BatchRule(
     b"relu6_", elementwise, b"w", packed_inplace_relu6, NULL, loop_of_kernel(&RELU6_FORWARD)
 )
 
-def call_relu6(self):
+cpdef object call_relu6(self):
     self = as_input(self, "relu6")
     check_real(self, "relu6")
     self = prepare_numeric("relu6", self)
     return op_relu6(<TensorBase>self)
 
-def call_relu6_(self):
+cpdef object call_relu6_(self):
     self = check_input(self, "relu6_")
     check_real(self, "relu6_")
     self = prepare_numeric("relu6_", self)
@@ -280,7 +280,7 @@ batched_inplace_hardtanh = BatchRule(
     b"hardtanh_", slice_by_slice, b"...", packed_inplace_hardtanh, NULL, loop_of_kernel(&HARDTANH_FORWARD)
 )
 
-def call_hardtanh(self, min_val, max_val):
+cpdef object call_hardtanh(self, min_val, max_val):
     self = as_input(self, "hardtanh")
     min_val = as_number(min_val, "hardtanh", "min_val", 2)
     max_val = as_number(max_val, "hardtanh", "max_val", 3)
@@ -290,7 +290,7 @@ def call_hardtanh(self, min_val, max_val):
     max_val = prepare_bound("hardtanh", max_val, self)
     return op_hardtanh(<TensorBase>self, min_val, max_val)
 
-def call_hardtanh_(self, min_val, max_val):
+cpdef object call_hardtanh_(self, min_val, max_val):
     self = check_input(self, "hardtanh_")
     min_val = as_number(min_val, "hardtanh_", "min_val", 2)
     max_val = as_number(max_val, "hardtanh_", "max_val", 3)
@@ -406,13 +406,13 @@ batched_inplace_hardsigmoid = BatchRule(
     b"hardsigmoid_", elementwise, b"w", packed_inplace_hardsigmoid, NULL, loop_of_kernel(&HARDSIGMOID_FORWARD)
 )
 
-def call_hardsigmoid(self):
+cpdef object call_hardsigmoid(self):
     self = as_input(self, "hardsigmoid")
     check_real(self, "hardsigmoid")
     self = prepare_floating("hardsigmoid", self)
     return op_hardsigmoid(<TensorBase>self)
 
-def call_hardsigmoid_(self):
+cpdef object call_hardsigmoid_(self):
     self = check_input(self, "hardsigmoid_")
     check_real(self, "hardsigmoid_")
     self = prepare_floating("hardsigmoid_", self)
@@ -534,13 +534,13 @@ batched_inplace_hardswish = BatchRule(
     b"hardswish_", elementwise, b"w", packed_inplace_hardswish, NULL, loop_of_kernel(&HARDSWISH_FORWARD)
 )
 
-def call_hardswish(self):
+cpdef object call_hardswish(self):
     self = as_input(self, "hardswish")
     check_real(self, "hardswish")
     self = prepare_floating("hardswish", self)
     return op_hardswish(<TensorBase>self)
 
-def call_hardswish_(self):
+cpdef object call_hardswish_(self):
     self = check_input(self, "hardswish_")
     check_real(self, "hardswish_")
     self = prepare_floating("hardswish_", self)
@@ -652,14 +652,14 @@ batched_elu = BatchRule(b"elu", elementwise, b"e.", packed_elu, NULL, loop_of_ke
 cdef BatchRule batched_inplace_elu
 batched_inplace_elu = BatchRule(b"elu_", elementwise, b"w.", packed_inplace_elu, NULL, loop_of_kernel(&ELU_FORWARD))
 
-def call_elu(self, alpha):
+cpdef object call_elu(self, alpha):
     self = as_input(self, "elu")
     alpha = as_number(alpha, "elu", "alpha", 2)
     check_real(self, "elu")
     self = prepare_floating("elu", self)
     return op_elu(<TensorBase>self, alpha)
 
-def call_elu_(self, alpha):
+cpdef object call_elu_(self, alpha):
     self = check_input(self, "elu_")
     alpha = as_number(alpha, "elu_", "alpha", 2)
     check_real(self, "elu_")
@@ -783,14 +783,14 @@ batched_inplace_celu = BatchRule(
     b"celu_", slice_by_slice, b"..", packed_inplace_celu, NULL, loop_of_kernel(&CELU_FORWARD)
 )
 
-def call_celu(self, alpha):
+cpdef object call_celu(self, alpha):
     self = as_input(self, "celu")
     alpha = as_number(alpha, "celu", "alpha", 2)
     check_real(self, "celu")
     self = prepare_floating("celu", self)
     return op_celu(<TensorBase>self, alpha)
 
-def call_celu_(self, alpha):
+cpdef object call_celu_(self, alpha):
     self = check_input(self, "celu_")
     alpha = as_number(alpha, "celu_", "alpha", 2)
     check_real(self, "celu_")
@@ -911,13 +911,13 @@ batched_selu = BatchRule(b"selu", elementwise, b"e", packed_selu, NULL, loop_of_
 cdef BatchRule batched_inplace_selu
 batched_inplace_selu = BatchRule(b"selu_", elementwise, b"w", packed_inplace_selu, NULL, loop_of_kernel(&SELU_FORWARD))
 
-def call_selu(self):
+cpdef object call_selu(self):
     self = as_input(self, "selu")
     check_real(self, "selu")
     self = prepare_floating("selu", self)
     return op_selu(<TensorBase>self)
 
-def call_selu_(self):
+cpdef object call_selu_(self):
     self = check_input(self, "selu_")
     check_real(self, "selu_")
     self = prepare_floating("selu_", self)
@@ -1025,14 +1025,14 @@ batched_inplace_leaky_relu = BatchRule(
     b"leaky_relu_", elementwise, b"w.", packed_inplace_leaky_relu, NULL, loop_of_kernel(&LEAKY_RELU_FORWARD)
 )
 
-def call_leaky_relu(self, negative_slope):
+cpdef object call_leaky_relu(self, negative_slope):
     self = as_input(self, "leaky_relu")
     negative_slope = as_number(negative_slope, "leaky_relu", "negative_slope", 2)
     check_real(self, "leaky_relu")
     self = prepare_floating("leaky_relu", self)
     return op_leaky_relu(<TensorBase>self, negative_slope)
 
-def call_leaky_relu_(self, negative_slope):
+cpdef object call_leaky_relu_(self, negative_slope):
     self = check_input(self, "leaky_relu_")
     negative_slope = as_number(negative_slope, "leaky_relu_", "negative_slope", 2)
     check_real(self, "leaky_relu_")
@@ -1091,7 +1091,7 @@ cdef TensorBase op_prelu(TensorBase self, TensorBase weight):
     )
     return ended_composite(depth, result)
 
-def call_prelu(self, weight):
+cpdef object call_prelu(self, weight):
     self = as_tensor_operand(self, "prelu", "input", 1, weight)
     weight = as_tensor_operand(weight, "prelu", "weight", 2, self)
     check_real(self, "prelu")
@@ -1179,7 +1179,7 @@ batched_prelu_kernel = BatchRule(
     b"prelu_kernel", elementwise, b"ee", packed_prelu_kernel, NULL, loop_of_kernel(&PRELU_KERNEL_FORWARD)
 )
 
-def call_prelu_kernel(self, weight):
+cpdef object call_prelu_kernel(self, weight):
     self = as_tensor_operand(self, "prelu_kernel", "input", 1, weight)
     weight = as_tensor_operand(weight, "prelu_kernel", "weight", 2, self)
     check_real(self, "prelu_kernel")
@@ -1287,7 +1287,7 @@ batched_inplace_threshold = BatchRule(
     b"threshold_", elementwise, b"w..", packed_inplace_threshold, NULL, loop_of_kernel(&THRESHOLD_FORWARD)
 )
 
-def call_threshold(self, threshold, value):
+cpdef object call_threshold(self, threshold, value):
     self = as_input(self, "threshold")
     threshold = as_number(threshold, "threshold", "threshold", 2)
     value = as_number(value, "threshold", "value", 3)
@@ -1297,7 +1297,7 @@ def call_threshold(self, threshold, value):
     value = prepare_bound("threshold", value, self)
     return op_threshold(<TensorBase>self, threshold, value)
 
-def call_threshold_(self, threshold, value):
+cpdef object call_threshold_(self, threshold, value):
     self = check_input(self, "threshold_")
     threshold = as_number(threshold, "threshold_", "threshold", 2)
     value = as_number(value, "threshold_", "value", 3)

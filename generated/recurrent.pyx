@@ -326,7 +326,7 @@ batched_lstm_steps = BatchRule(b"lstm_steps", of_cores, b"22222..", packed_lstm_
 
 LstmStepsResult = return_type("lstm_steps", "LstmStepsResult", ("output", "gates", "cells"), __name__)
 
-def call_lstm_steps(self, weight, projection, initial_output, initial_cells, batch_sizes, reverse):
+cpdef object call_lstm_steps(self, weight, projection, initial_output, initial_cells, batch_sizes, reverse):
     self = as_tensor_operand(self, "lstm_steps", "input", 1, weight)
     weight = as_tensor_operand(weight, "lstm_steps", "weight", 2, self)
     projection = as_tensor_operand_or_none(projection, "lstm_steps", "projection", 3, self)
@@ -1025,7 +1025,7 @@ batched_lstm_pullback = BatchRule(b"lstm_pullback", of_cores, b"22222222..", pac
 
 LstmPullbackResult = return_type("lstm_pullback", "LstmPullbackResult", ("to_gates", "to_cells", "to_output"), __name__)
 
-def call_lstm_pullback(
+cpdef object call_lstm_pullback(
     self, cells, weight, projection, initial_cells, from_output, from_gates, from_cells, batch_sizes, reverse
 ):
     self = as_tensor_operand(self, "lstm_pullback", "input", 1, cells)
@@ -1633,7 +1633,7 @@ LstmPushforwardResult = return_type(
     "lstm_pushforward", "LstmPushforwardResult", ("to_gates", "to_cells", "to_output"), __name__
 )
 
-def call_lstm_pushforward(
+cpdef object call_lstm_pushforward(
     self, cells, weight, projection, initial_cells, from_output, from_gates, from_cells, batch_sizes, reverse
 ):
     self = as_tensor_operand(self, "lstm_pushforward", "input", 1, cells)
@@ -1907,7 +1907,7 @@ cdef TensorBase op_lstm_gates_bent(
     )
     return ended_composite(depth, result)
 
-def call_lstm_gates_bent(
+cpdef object call_lstm_gates_bent(
     self, cells, before, products, source, more, inward, unprojected, gate_tangents, cell_tangents, tangents_before
 ):
     self = as_tensor_operand(self, "lstm_gates_bent", "input", 1, cells)
@@ -2013,7 +2013,7 @@ cdef TensorBase op_lstm_cells_bent(
     )
     return ended_composite(depth, result)
 
-def call_lstm_cells_bent(self, cells, unprojected, gate_tangents, cell_tangents):
+cpdef object call_lstm_cells_bent(self, cells, unprojected, gate_tangents, cell_tangents):
     self = as_tensor_operand(self, "lstm_cells_bent", "input", 1, cells)
     cells = as_tensor_operand(cells, "lstm_cells_bent", "cells", 2, self)
     unprojected = as_tensor_operand(unprojected, "lstm_cells_bent", "unprojected", 3, self)
@@ -2087,7 +2087,7 @@ cdef TensorBase op_lstm_output_tangents(
     )
     return ended_composite(depth, result)
 
-def call_lstm_output_tangents(self, cells, gate_tangents, cell_tangents):
+cpdef object call_lstm_output_tangents(self, cells, gate_tangents, cell_tangents):
     self = as_tensor_operand(self, "lstm_output_tangents", "input", 1, cells)
     cells = as_tensor_operand(cells, "lstm_output_tangents", "cells", 2, self)
     gate_tangents = as_tensor_operand(gate_tangents, "lstm_output_tangents", "gate_tangents", 3, self)
@@ -2733,7 +2733,7 @@ batched_gru_steps = BatchRule(b"gru_steps", of_cores, b"2212..", packed_gru_step
 
 GruStepsResult = return_type("gru_steps", "GruStepsResult", ("output", "gates"), __name__)
 
-def call_gru_steps(self, weight, bias, initial_output, batch_sizes, reverse):
+cpdef object call_gru_steps(self, weight, bias, initial_output, batch_sizes, reverse):
     self = as_tensor_operand(self, "gru_steps", "input", 1, weight)
     weight = as_tensor_operand(weight, "gru_steps", "weight", 2, self)
     bias = as_tensor_operand_or_none(bias, "gru_steps", "bias", 3, self)
@@ -3239,7 +3239,7 @@ batched_gru_pullback = BatchRule(b"gru_pullback", of_cores, b"222222..", packed_
 
 GruPullbackResult = return_type("gru_pullback", "GruPullbackResult", ("to_gates", "to_output"), __name__)
 
-def call_gru_pullback(self, output, weight, initial_output, from_output, from_gates, batch_sizes, reverse):
+cpdef object call_gru_pullback(self, output, weight, initial_output, from_output, from_gates, batch_sizes, reverse):
     self = as_tensor_operand(self, "gru_pullback", "input", 1, output)
     output = as_tensor_operand(output, "gru_pullback", "output", 2, self)
     weight = as_tensor_operand(weight, "gru_pullback", "weight", 3, self)
@@ -3785,7 +3785,7 @@ batched_gru_pushforward = BatchRule(b"gru_pushforward", of_cores, b"222222..", p
 
 GruPushforwardResult = return_type("gru_pushforward", "GruPushforwardResult", ("to_gates", "to_output"), __name__)
 
-def call_gru_pushforward(self, output, weight, initial_output, from_output, from_gates, batch_sizes, reverse):
+cpdef object call_gru_pushforward(self, output, weight, initial_output, from_output, from_gates, batch_sizes, reverse):
     self = as_tensor_operand(self, "gru_pushforward", "input", 1, output)
     output = as_tensor_operand(output, "gru_pushforward", "output", 2, self)
     weight = as_tensor_operand(weight, "gru_pushforward", "weight", 3, self)
@@ -4181,7 +4181,7 @@ cdef TensorBase op_gru_gates_bent(
     )
     return ended_composite(depth, result)
 
-def call_gru_gates_bent(self, before, products, source, more, inward, outward, gate_tangents, tangents_before):
+cpdef object call_gru_gates_bent(self, before, products, source, more, inward, outward, gate_tangents, tangents_before):
     self = as_tensor_operand(self, "gru_gates_bent", "input", 1, before)
     before = as_tensor_operand(before, "gru_gates_bent", "before", 2, self)
     products = as_tensor_operand(products, "gru_gates_bent", "products", 3, self)
@@ -4321,7 +4321,7 @@ cdef object packed_rnn_steps(tuple operands):
 cdef BatchRule batched_rnn_steps
 batched_rnn_steps = BatchRule(b"rnn_steps", of_cores, b"222...", packed_rnn_steps, NULL, no_loop())
 
-def call_rnn_steps(self, weight, initial_output, relu, batch_sizes, reverse):
+cpdef object call_rnn_steps(self, weight, initial_output, relu, batch_sizes, reverse):
     self = as_tensor_operand(self, "rnn_steps", "input", 1, weight)
     weight = as_tensor_operand(weight, "rnn_steps", "weight", 2, self)
     initial_output = as_tensor_operand(initial_output, "rnn_steps", "initial_output", 3, self)
@@ -4491,7 +4491,7 @@ cdef object packed_rnn_pullback(tuple operands):
 cdef BatchRule batched_rnn_pullback
 batched_rnn_pullback = BatchRule(b"rnn_pullback", of_cores, b"222...", packed_rnn_pullback, NULL, no_loop())
 
-def call_rnn_pullback(self, output, weight, relu, batch_sizes, reverse):
+cpdef object call_rnn_pullback(self, output, weight, relu, batch_sizes, reverse):
     self = as_tensor_operand(self, "rnn_pullback", "input", 1, output)
     output = as_tensor_operand(output, "rnn_pullback", "output", 2, self)
     weight = as_tensor_operand(weight, "rnn_pullback", "weight", 3, self)
@@ -4662,7 +4662,7 @@ cdef object packed_rnn_pushforward(tuple operands):
 cdef BatchRule batched_rnn_pushforward
 batched_rnn_pushforward = BatchRule(b"rnn_pushforward", of_cores, b"222...", packed_rnn_pushforward, NULL, no_loop())
 
-def call_rnn_pushforward(self, output, weight, relu, batch_sizes, reverse):
+cpdef object call_rnn_pushforward(self, output, weight, relu, batch_sizes, reverse):
     self = as_tensor_operand(self, "rnn_pushforward", "input", 1, output)
     output = as_tensor_operand(output, "rnn_pushforward", "output", 2, self)
     weight = as_tensor_operand(weight, "rnn_pushforward", "weight", 3, self)
@@ -4753,7 +4753,7 @@ cdef object packed_earlier_rows(tuple operands):
 cdef BatchRule batched_earlier_rows
 batched_earlier_rows = BatchRule(b"earlier_rows", of_cores, b"22..", packed_earlier_rows, NULL, no_loop())
 
-def call_earlier_rows(self, initial, batch_sizes, reverse):
+cpdef object call_earlier_rows(self, initial, batch_sizes, reverse):
     self = as_tensor_operand(self, "earlier_rows", "input", 1, initial)
     initial = as_tensor_operand_or_none(initial, "earlier_rows", "initial", 2, self)
     batch_sizes = as_int_tuple(batch_sizes, "earlier_rows", "batch_sizes", 3)
@@ -4839,7 +4839,7 @@ cdef object packed_first_rows(tuple operands):
 cdef BatchRule batched_first_rows
 batched_first_rows = BatchRule(b"first_rows", of_cores, b"2..", packed_first_rows, NULL, no_loop())
 
-def call_first_rows(self, batch_sizes, reverse):
+cpdef object call_first_rows(self, batch_sizes, reverse):
     self = as_input(self, "first_rows")
     batch_sizes = as_int_tuple(batch_sizes, "first_rows", "batch_sizes", 2)
     reverse = as_bool(reverse, "first_rows", "reverse", 3)

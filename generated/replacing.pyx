@@ -21,7 +21,7 @@ cdef TensorBase op_select_scatter(TensorBase self, TensorBase src, object dim, o
     cdef TensorBase result = with_selected(self, src, dim, index)
     return ended_composite(depth, result)
 
-def call_select_scatter(self, src, dim, index):
+cpdef object call_select_scatter(self, src, dim, index):
     return op_select_scatter(
         as_tensor_operand(self, "select_scatter", "input", 1, src),
         as_tensor_operand(src, "select_scatter", "src", 2, self),
@@ -53,7 +53,7 @@ cdef TensorBase op_slice_scatter(TensorBase self, TensorBase src, object dim, ob
     cdef TensorBase result = with_slice(self, src, dim, start, end, step)
     return ended_composite(depth, result)
 
-def call_slice_scatter(self, src, dim, start, end, step):
+cpdef object call_slice_scatter(self, src, dim, start, end, step):
     return op_slice_scatter(
         as_tensor_operand(self, "slice_scatter", "input", 1, src),
         as_tensor_operand(src, "slice_scatter", "src", 2, self),
@@ -92,7 +92,7 @@ cdef TensorBase op_as_strided_scatter(
     cdef TensorBase result = with_strided(self, src, size, stride, storage_offset)
     return ended_composite(depth, result)
 
-def call_as_strided_scatter(self, src, size, stride, storage_offset):
+cpdef object call_as_strided_scatter(self, src, size, stride, storage_offset):
     return op_as_strided_scatter(
         as_tensor_operand(self, "as_strided_scatter", "input", 1, src),
         as_tensor_operand(src, "as_strided_scatter", "src", 2, self),
@@ -134,7 +134,7 @@ cdef TensorBase inplace_masked_scatter(TensorBase self, TensorBase mask, TensorB
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("masked_scatter_", self, with_masked(original, mask, source))
 
-def call_masked_scatter(self, mask, source):
+cpdef object call_masked_scatter(self, mask, source):
     return op_masked_scatter(
         as_tensor_operand(self, "masked_scatter", "input", 1, mask),
         as_tensor_operand(mask, "masked_scatter", "mask", 2, self),
@@ -170,7 +170,7 @@ cdef TensorBase op_constant_pad_nd(TensorBase self, object pad, object value):
     cdef TensorBase result = padded(self, pad, value)
     return ended_composite(depth, result)
 
-def call_constant_pad_nd(self, pad, value):
+cpdef object call_constant_pad_nd(self, pad, value):
     return op_constant_pad_nd(
         as_input(self, "constant_pad_nd"),
         as_int_tuple(pad, "constant_pad_nd", "pad", 2),

@@ -89,7 +89,7 @@ batched_floor = BatchRule(b"floor", elementwise, b"e", packed_floor, NULL, loop_
 cdef BatchRule batched_inplace_floor
 batched_inplace_floor = BatchRule(b"floor_", elementwise, b"w", packed_inplace_floor, NULL, loop_of_ufunc(FLOOR))
 
-def call_floor(self):
+cpdef object call_floor(self):
     self = as_input(self, "floor")
     check_real(self, "floor")
     return op_floor(<TensorBase>self)
@@ -165,7 +165,7 @@ batched_ceil = BatchRule(b"ceil", elementwise, b"e", packed_ceil, NULL, loop_of_
 cdef BatchRule batched_inplace_ceil
 batched_inplace_ceil = BatchRule(b"ceil_", elementwise, b"w", packed_inplace_ceil, NULL, loop_of_ufunc(CEIL))
 
-def call_ceil(self):
+cpdef object call_ceil(self):
     self = as_input(self, "ceil")
     check_real(self, "ceil")
     return op_ceil(<TensorBase>self)
@@ -241,7 +241,7 @@ batched_trunc = BatchRule(b"trunc", elementwise, b"e", packed_trunc, NULL, loop_
 cdef BatchRule batched_inplace_trunc
 batched_inplace_trunc = BatchRule(b"trunc_", elementwise, b"w", packed_inplace_trunc, NULL, loop_of_ufunc(TRUNC))
 
-def call_trunc(self):
+cpdef object call_trunc(self):
     self = as_input(self, "trunc")
     check_real(self, "trunc")
     return op_trunc(<TensorBase>self)
@@ -330,7 +330,7 @@ batched_frac = BatchRule(b"frac", elementwise, b"e", packed_frac, NULL, loop_of_
 cdef BatchRule batched_inplace_frac
 batched_inplace_frac = BatchRule(b"frac_", elementwise, b"w", packed_inplace_frac, NULL, loop_of_kernel(&FRAC_FORWARD))
 
-def call_frac(self):
+cpdef object call_frac(self):
     self = as_input(self, "frac")
     check_real(self, "frac")
     return op_frac(<TensorBase>self)
@@ -462,12 +462,12 @@ batched_inplace_round_decimals = BatchRule(
     b"round_", elementwise, b"w.", packed_inplace_round_decimals, NULL, no_loop()
 )
 
-def call_round(self):
+cpdef object call_round(self):
     self = as_input(self, "round")
     check_real(self, "round")
     return op_round(<TensorBase>self)
 
-def call_round_decimals(self, decimals):
+cpdef object call_round_decimals(self, decimals):
     self = as_input(self, "round")
     decimals = as_int(decimals, "round", "decimals", 2)
     check_real(self, "round")
@@ -707,7 +707,7 @@ batched_sinc = BatchRule(b"sinc", elementwise, b"e", packed_sinc, NULL, loop_of_
 cdef BatchRule batched_inplace_sinc
 batched_inplace_sinc = BatchRule(b"sinc_", elementwise, b"w", packed_inplace_sinc, NULL, loop_of_kernel(&SINC_FORWARD))
 
-def call_sinc(self):
+cpdef object call_sinc(self):
     return op_sinc(as_input(self, "sinc"))
 
 def call_sinc_(TensorBase self not None):

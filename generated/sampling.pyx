@@ -73,7 +73,7 @@ cdef object packed_kept_part(tuple operands):
 cdef BatchRule batched_kept_part
 batched_kept_part = BatchRule(b"kept_part", elementwise, b"cc...", packed_kept_part, NULL, no_loop())
 
-def call_kept_part(self, mask, scale, above, below):
+cpdef object call_kept_part(self, mask, scale, above, below):
     return op_kept_part(
         as_input(self, "kept_part"),
         as_tensor_operand(mask, "kept_part", "mask", 2, self),
@@ -219,7 +219,7 @@ batched_log_gamma_quantile = BatchRule(
     b"log_gamma_quantile", elementwise, b"ccc", packed_log_gamma_quantile, NULL, no_loop()
 )
 
-def call_log_gamma_quantile(self, drawn, base):
+cpdef object call_log_gamma_quantile(self, drawn, base):
     self = as_tensor_operand(self, "log_gamma_quantile", "input", 1, drawn)
     drawn = as_tensor_operand(drawn, "log_gamma_quantile", "drawn", 2, self)
     base = as_tensor_operand(base, "log_gamma_quantile", "base", 3, self)
@@ -359,7 +359,7 @@ cdef object packed_gamma_rise(tuple operands):
 cdef BatchRule batched_gamma_rise
 batched_gamma_rise = BatchRule(b"gamma_rise", elementwise, b".cc", packed_gamma_rise, NULL, no_loop())
 
-def call_gamma_rise(n, self, logarithm):
+cpdef object call_gamma_rise(n, self, logarithm):
     n = as_int(n, "gamma_rise", "n", 1)
     self = as_tensor_operand(self, "gamma_rise", "input", 2, logarithm)
     logarithm = as_tensor_operand(logarithm, "gamma_rise", "logarithm", 3, self)
@@ -406,7 +406,7 @@ cdef object packed_counted_by(tuple operands):
 cdef BatchRule batched_counted_by
 batched_counted_by = BatchRule(b"counted_by", slice_by_slice, b"....g", packed_counted_by, NULL, no_loop())
 
-def call_counted_by(self, more, name, size, generator):
+cpdef object call_counted_by(self, more, name, size, generator):
     self = as_input(self, "counted_by")
     more = as_tensor_list(more, "counted_by", "more", 2)
     name = as_str(name, "counted_by", "name", 3)
@@ -476,7 +476,7 @@ cdef object packed_drawn_by(tuple operands):
 cdef BatchRule batched_drawn_by
 batched_drawn_by = BatchRule(b"drawn_by", slice_by_slice, b"...g", packed_drawn_by, NULL, no_loop())
 
-def call_drawn_by(self, name, size, generator):
+cpdef object call_drawn_by(self, name, size, generator):
     self = as_input(self, "drawn_by")
     name = as_str(name, "drawn_by", "name", 2)
     size = as_int_tuple(size, "drawn_by", "size", 3)
@@ -538,7 +538,7 @@ cdef object packed_multinomial(tuple operands):
 cdef BatchRule batched_multinomial
 batched_multinomial = BatchRule(b"multinomial", slice_by_slice, b"...g", packed_multinomial, NULL, no_loop())
 
-def call_multinomial(self, num_samples, replacement, generator):
+cpdef object call_multinomial(self, num_samples, replacement, generator):
     self = as_input(self, "multinomial")
     num_samples = as_int(num_samples, "multinomial", "num_samples", 2)
     replacement = as_bool(replacement, "multinomial", "replacement", 3)

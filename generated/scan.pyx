@@ -112,7 +112,7 @@ batched_cumprod = BatchRule(b"cumprod", along_slices, b"bd.", packed_cumprod, NU
 cdef BatchRule batched_inplace_cumprod
 batched_inplace_cumprod = BatchRule(b"cumprod_", along_slices, b"bd.", packed_inplace_cumprod, NULL, no_loop())
 
-def call_cumprod(self, dim, dtype):
+cpdef object call_cumprod(self, dim, dtype):
     self = as_input(self, "cumprod")
     dim = as_dim(dim, "cumprod", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "cumprod", "dtype", 3)
@@ -202,7 +202,7 @@ cdef object packed_recurrence(tuple operands):
 cdef BatchRule batched_recurrence
 batched_recurrence = BatchRule(b"recurrence", along_slices, b"bbd", packed_recurrence, NULL, no_loop())
 
-def call_recurrence(self, weight, dim):
+cpdef object call_recurrence(self, weight, dim):
     return op_recurrence(
         as_tensor_operand(self, "recurrence", "input", 1, weight),
         as_tensor_operand(weight, "recurrence", "weight", 2, self),
@@ -294,7 +294,7 @@ batched_recurrence_reversed = BatchRule(
     b"recurrence_reversed", along_slices, b"bbd", packed_recurrence_reversed, NULL, no_loop()
 )
 
-def call_recurrence_reversed(self, weight, dim):
+cpdef object call_recurrence_reversed(self, weight, dim):
     return op_recurrence_reversed(
         as_tensor_operand(self, "recurrence_reversed", "input", 1, weight),
         as_tensor_operand(weight, "recurrence_reversed", "weight", 2, self),
@@ -376,7 +376,7 @@ batched_cummax = BatchRule(b"cummax", along_slices, b"bd", packed_cummax, NULL, 
 
 CummaxResult = return_type("cummax", "CummaxResult", ("values", "indices"), __name__)
 
-def call_cummax(self, dim):
+cpdef object call_cummax(self, dim):
     self = as_input(self, "cummax")
     dim = as_dim(dim, "cummax", "dim", 2, self)
     check_real(self, "cummax")
@@ -458,7 +458,7 @@ batched_cummin = BatchRule(b"cummin", along_slices, b"bd", packed_cummin, NULL, 
 
 CumminResult = return_type("cummin", "CumminResult", ("values", "indices"), __name__)
 
-def call_cummin(self, dim):
+cpdef object call_cummin(self, dim):
     self = as_input(self, "cummin")
     dim = as_dim(dim, "cummin", "dim", 2, self)
     check_real(self, "cummin")
@@ -544,7 +544,7 @@ cdef object packed_logcumsumexp(tuple operands):
 cdef BatchRule batched_logcumsumexp
 batched_logcumsumexp = BatchRule(b"logcumsumexp", along_slices, b"bd", packed_logcumsumexp, NULL, no_loop())
 
-def call_logcumsumexp(self, dim):
+cpdef object call_logcumsumexp(self, dim):
     return op_logcumsumexp(as_input(self, "logcumsumexp"), as_dim(dim, "logcumsumexp", "dim", 2, self))
 
 def logcumsumexp(input, dim, *, out=None):
@@ -572,7 +572,7 @@ cdef TensorBase op_diff(TensorBase self, object n, object dim, TensorBase prepen
     cdef TensorBase result = differences(self, n, dim, prepend, append)
     return ended_composite(depth, result)
 
-def call_diff(self, n, dim, prepend, append):
+cpdef object call_diff(self, n, dim, prepend, append):
     return op_diff(
         as_tensor_operand(self, "diff", "input", 1, prepend),
         as_int(n, "diff", "n", 2),
@@ -621,14 +621,14 @@ cdef TensorBase op_trapezoid_dx(TensorBase y, object dx, object dim):
     cdef TensorBase result = trapezoid_sum(y, dx, dim)
     return ended_composite(depth, result)
 
-def call_trapezoid(y, x, dim):
+cpdef object call_trapezoid(y, x, dim):
     return op_trapezoid(
         as_tensor_operand(y, "trapezoid", "y", 1, x),
         as_tensor_operand(x, "trapezoid", "x", 2, y),
         as_dim(dim, "trapezoid", "dim", 3, y),
     )
 
-def call_trapezoid_dx(y, dx, dim):
+cpdef object call_trapezoid_dx(y, dx, dim):
     return op_trapezoid_dx(
         as_tensor_operand(y, "trapezoid", "y", 1, None),
         as_number(dx, "trapezoid", "dx", 2),
@@ -677,14 +677,14 @@ cdef TensorBase op_cumulative_trapezoid_dx(TensorBase y, object dx, object dim):
     cdef TensorBase result = op_cumsum(trapezoids(y, None, dx, dim), dim, None)
     return ended_composite(depth, result)
 
-def call_cumulative_trapezoid(y, x, dim):
+cpdef object call_cumulative_trapezoid(y, x, dim):
     return op_cumulative_trapezoid(
         as_tensor_operand(y, "cumulative_trapezoid", "y", 1, x),
         as_tensor_operand(x, "cumulative_trapezoid", "x", 2, y),
         as_dim(dim, "cumulative_trapezoid", "dim", 3, y),
     )
 
-def call_cumulative_trapezoid_dx(y, dx, dim):
+cpdef object call_cumulative_trapezoid_dx(y, dx, dim):
     return op_cumulative_trapezoid_dx(
         as_tensor_operand(y, "cumulative_trapezoid", "y", 1, None),
         as_number(dx, "cumulative_trapezoid", "dx", 2),

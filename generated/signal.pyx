@@ -136,7 +136,7 @@ cdef object packed_convolution(tuple operands):
 cdef BatchRule batched_convolution
 batched_convolution = BatchRule(b"convolution", elementwise, b"cc....", packed_convolution, NULL, no_loop())
 
-def call_convolution(self, other, start, size, dim, by_fft):
+cpdef object call_convolution(self, other, start, size, dim, by_fft):
     return op_convolution(
         as_tensor_operand(self, "convolution", "input", 1, other),
         as_tensor_operand(other, "convolution", "other", 2, self),
@@ -199,7 +199,7 @@ cdef TensorBase op_signal_convolve(TensorBase in1, TensorBase in2, object mode, 
     )
     return ended_composite(depth, result)
 
-def call_signal_convolve(in1, in2, mode, method):
+cpdef object call_signal_convolve(in1, in2, mode, method):
     return op_signal_convolve(
         as_tensor_operand(in1, "signal.convolve", "in1", 1, in2),
         as_tensor_operand(in2, "signal.convolve", "in2", 2, in1),
@@ -249,7 +249,7 @@ cdef TensorBase op_signal_correlate(TensorBase in1, TensorBase in2, object mode,
     )
     return ended_composite(depth, result)
 
-def call_signal_correlate(in1, in2, mode, method):
+cpdef object call_signal_correlate(in1, in2, mode, method):
     return op_signal_correlate(
         as_tensor_operand(in1, "signal.correlate", "in1", 1, in2),
         as_tensor_operand(in2, "signal.correlate", "in2", 2, in1),
@@ -299,7 +299,7 @@ cdef TensorBase op_signal_fftconvolve(TensorBase in1, TensorBase in2, object mod
     )
     return ended_composite(depth, result)
 
-def call_signal_fftconvolve(in1, in2, mode, axes):
+cpdef object call_signal_fftconvolve(in1, in2, mode, axes):
     return op_signal_fftconvolve(
         as_tensor_operand(in1, "signal.fftconvolve", "in1", 1, in2),
         as_tensor_operand(in2, "signal.fftconvolve", "in2", 2, in1),
@@ -334,7 +334,7 @@ cdef TensorBase op_convolve(TensorBase a, TensorBase v, object mode):
     )
     return ended_composite(depth, result)
 
-def call_convolve(a, v, mode):
+cpdef object call_convolve(a, v, mode):
     return op_convolve(
         as_tensor_operand(a, "convolve", "a", 1, v),
         as_tensor_operand(v, "convolve", "v", 2, a),
@@ -367,7 +367,7 @@ cdef TensorBase op_correlate(TensorBase a, TensorBase v, object mode):
     )
     return ended_composite(depth, result)
 
-def call_correlate(a, v, mode):
+cpdef object call_correlate(a, v, mode):
     return op_correlate(
         as_tensor_operand(a, "correlate", "a", 1, v),
         as_tensor_operand(v, "correlate", "v", 2, a),
@@ -443,7 +443,7 @@ cdef TensorBase op_stft(
     )
     return ended_composite(depth, result)
 
-def call_stft(
+cpdef object call_stft(
     self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex, align_to_window
 ):
     return op_stft(
@@ -517,7 +517,7 @@ cdef TensorBase op_or_pairs(TensorBase self, object return_complex):
     cdef TensorBase result = self if return_complex is None or return_complex else op_view_as_real(self)
     return ended_composite(depth, result)
 
-def call_or_pairs(self, return_complex):
+cpdef object call_or_pairs(self, return_complex):
     return op_or_pairs(as_input(self, "or_pairs"), as_bool_or_none(return_complex, "or_pairs", "return_complex", 2))
 
 def or_pairs(input, return_complex):
@@ -614,7 +614,9 @@ cdef TensorBase op_istft(
     )
     return ended_composite(depth, result)
 
-def call_istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex):
+cpdef object call_istft(
+    self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+):
     return op_istft(
         as_tensor_operand(self, "istft", "input", 1, window),
         as_int(n_fft, "istft", "n_fft", 2),
@@ -695,7 +697,7 @@ cdef object packed_overlap_envelope(tuple operands):
 cdef BatchRule batched_overlap_envelope
 batched_overlap_envelope = BatchRule(b"overlap_envelope", elementwise, b"c", packed_overlap_envelope, NULL, no_loop())
 
-def call_overlap_envelope(self):
+cpdef object call_overlap_envelope(self):
     return op_overlap_envelope(as_input(self, "overlap_envelope"))
 
 def overlap_envelope(input):

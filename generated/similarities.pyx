@@ -53,7 +53,7 @@ cdef TensorBase op_cosine_similarity(TensorBase x1, TensorBase x2, object dim, o
     )
     return ended_composite(depth, result)
 
-def call_cosine_similarity(x1, x2, dim, eps):
+cpdef object call_cosine_similarity(x1, x2, dim, eps):
     x1 = as_tensor_operand(x1, "cosine_similarity", "x1", 1, x2)
     x2 = as_tensor_operand(x2, "cosine_similarity", "x2", 2, x1)
     dim = as_int(dim, "cosine_similarity", "dim", 3)
@@ -86,7 +86,7 @@ cdef TensorBase op_pairwise_distance(TensorBase x1, TensorBase x2, object p, obj
     cdef TensorBase result = op_norm(op_add_scalar(op_sub_tensor_tensor(x1, x2), eps), p, (-1,), keepdim, None)
     return ended_composite(depth, result)
 
-def call_pairwise_distance(x1, x2, p, eps, keepdim):
+cpdef object call_pairwise_distance(x1, x2, p, eps, keepdim):
     return op_pairwise_distance(
         as_tensor_operand(x1, "pairwise_distance", "x1", 1, x2),
         as_tensor_operand(x2, "pairwise_distance", "x2", 2, x1),
@@ -120,7 +120,7 @@ cdef TensorBase op_normalize(TensorBase self, object p, object dim, object eps):
     cdef TensorBase result = op_div_tensor_tensor(self, op_clamp_min_scalar(op_norm(self, p, dim, True, None), eps))
     return ended_composite(depth, result)
 
-def call_normalize(self, p, dim, eps):
+cpdef object call_normalize(self, p, dim, eps):
     return op_normalize(
         as_input(self, "normalize"),
         as_float(p, "normalize", "p", 2),
@@ -191,7 +191,7 @@ cdef TensorBase op_bilinear(TensorBase input1, TensorBase input2, TensorBase wei
     )
     return ended_composite(depth, result)
 
-def call_bilinear(input1, input2, weight, bias):
+cpdef object call_bilinear(input1, input2, weight, bias):
     return op_bilinear(
         as_tensor_operand(input1, "bilinear", "input1", 1, input2),
         as_tensor_operand(input2, "bilinear", "input2", 2, input1),
@@ -364,7 +364,7 @@ batched_attention = BatchRule(b"attention", of_cores, b"2222..", packed_attentio
 
 AttentionResult = return_type("attention", "AttentionResult", ("values", "log_sum"), __name__)
 
-def call_attention(query, key, value, mask, scale, causal):
+cpdef object call_attention(query, key, value, mask, scale, causal):
     query = as_tensor_operand(query, "attention", "query", 1, key)
     key = as_tensor_operand(key, "attention", "key", 2, query)
     value = as_tensor_operand(value, "attention", "value", 3, query)
@@ -764,7 +764,7 @@ AttentionBackwardResult = return_type(
     "attention_backward", "AttentionBackwardResult", ("of_query", "of_key", "of_value"), __name__
 )
 
-def call_attention_backward(self, query, key, value, mask, log_sum, delta, scale, causal):
+cpdef object call_attention_backward(self, query, key, value, mask, log_sum, delta, scale, causal):
     self = as_tensor_operand(self, "attention_backward", "input", 1, query)
     query = as_tensor_operand(query, "attention_backward", "query", 2, self)
     key = as_tensor_operand(key, "attention_backward", "key", 3, self)

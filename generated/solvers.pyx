@@ -39,7 +39,7 @@ cdef TensorBase op_matrix_solve(TensorBase self, TensorBase other):
     )
     return ended_composite(depth, result)
 
-def call_matrix_solve(self, other):
+cpdef object call_matrix_solve(self, other):
     return op_matrix_solve(
         as_tensor_operand(self, "matrix_solve", "input", 1, other),
         as_tensor_operand(other, "matrix_solve", "other", 2, self),
@@ -150,7 +150,7 @@ batched_factored_solution = BatchRule(
     b"factored_solution", of_cores, b"2221..", packed_factored_solution, NULL, no_loop()
 )
 
-def call_factored_solution(self, other, LU, pivots, adjoint, op):
+cpdef object call_factored_solution(self, other, LU, pivots, adjoint, op):
     return op_factored_solution(
         as_tensor_operand(self, "factored_solution", "input", 1, other),
         as_tensor_operand(other, "factored_solution", "other", 2, self),
@@ -195,7 +195,7 @@ cdef TensorBase op_linalg_solve(TensorBase self, TensorBase B, bint left):
     ] else op_matrix_solve(self, B)
     return ended_composite(depth, result)
 
-def call_linalg_solve(self, B, left):
+cpdef object call_linalg_solve(self, B, left):
     return op_linalg_solve(
         as_tensor_operand(self, "linalg.solve", "input", 1, B),
         as_tensor_operand(B, "linalg.solve", "B", 2, self),
@@ -235,7 +235,7 @@ cdef object packed_first_zero_pivot(tuple operands):
 cdef BatchRule batched_first_zero_pivot
 batched_first_zero_pivot = BatchRule(b"first_zero_pivot", of_cores, b"2..", packed_first_zero_pivot, NULL, no_loop())
 
-def call_first_zero_pivot(self, check, op):
+cpdef object call_first_zero_pivot(self, check, op):
     return op_first_zero_pivot(
         as_input(self, "first_zero_pivot"),
         as_bool(check, "first_zero_pivot", "check", 2),
@@ -268,7 +268,7 @@ cdef tuple op_linalg_inv_ex(TensorBase self, bint check_errors):
 
 LinalgInvExResult = return_type("linalg_inv_ex", "LinalgInvExResult", ("inverse", "info"), __name__)
 
-def call_linalg_inv_ex(self, check_errors):
+cpdef object call_linalg_inv_ex(self, check_errors):
     return LinalgInvExResult._make(
         op_linalg_inv_ex(as_input(self, "linalg.inv_ex"), as_bool(check_errors, "linalg.inv_ex", "check_errors", 2))
     )
@@ -311,7 +311,7 @@ cdef tuple op_elimination_solve(TensorBase self, TensorBase other, bint check):
 
 EliminationSolveResult = return_type("elimination_solve", "EliminationSolveResult", ("result", "info"), __name__)
 
-def call_elimination_solve(self, other, check):
+cpdef object call_elimination_solve(self, other, check):
     return EliminationSolveResult._make(
         op_elimination_solve(
             as_tensor_operand(self, "elimination_solve", "input", 1, other),
@@ -352,7 +352,7 @@ EliminationSolveRightResult = return_type(
     "elimination_solve_right", "EliminationSolveRightResult", ("result", "info"), __name__
 )
 
-def call_elimination_solve_right(self, other, check):
+cpdef object call_elimination_solve_right(self, other, check):
     return EliminationSolveRightResult._make(
         op_elimination_solve_right(
             as_tensor_operand(self, "elimination_solve_right", "input", 1, other),
@@ -394,7 +394,7 @@ EliminationSolveVectorsResult = return_type(
     "elimination_solve_vectors", "EliminationSolveVectorsResult", ("result", "info"), __name__
 )
 
-def call_elimination_solve_vectors(self, other, check):
+cpdef object call_elimination_solve_vectors(self, other, check):
     return EliminationSolveVectorsResult._make(
         op_elimination_solve_vectors(
             as_tensor_operand(self, "elimination_solve_vectors", "input", 1, other),
@@ -436,7 +436,7 @@ cdef tuple op_linalg_solve_ex(TensorBase self, TensorBase B, bint left, bint che
 
 LinalgSolveExResult = return_type("linalg_solve_ex", "LinalgSolveExResult", ("result", "info"), __name__)
 
-def call_linalg_solve_ex(self, B, left, check_errors):
+cpdef object call_linalg_solve_ex(self, B, left, check_errors):
     return LinalgSolveExResult._make(
         op_linalg_solve_ex(
             as_tensor_operand(self, "linalg.solve_ex", "input", 1, B),
@@ -521,7 +521,7 @@ batched_cholesky_with_order = BatchRule(
 
 CholeskyWithOrderResult = return_type("cholesky_with_order", "CholeskyWithOrderResult", ("L", "info"), __name__)
 
-def call_cholesky_with_order(self, check):
+cpdef object call_cholesky_with_order(self, check):
     return CholeskyWithOrderResult._make(
         op_cholesky_with_order(as_input(self, "cholesky_with_order"), as_bool(check, "cholesky_with_order", "check", 2))
     )
@@ -563,7 +563,7 @@ cdef tuple op_linalg_cholesky_ex(TensorBase self, bint upper, bint check_errors)
 
 LinalgCholeskyExResult = return_type("linalg_cholesky_ex", "LinalgCholeskyExResult", ("L", "info"), __name__)
 
-def call_linalg_cholesky_ex(self, upper, check_errors):
+cpdef object call_linalg_cholesky_ex(self, upper, check_errors):
     return LinalgCholeskyExResult._make(
         op_linalg_cholesky_ex(
             as_input(self, "linalg.cholesky_ex"),
@@ -612,7 +612,7 @@ cdef TensorBase op_linalg_tensorsolve(TensorBase self, TensorBase B, object dims
     )
     return ended_composite(depth, result)
 
-def call_linalg_tensorsolve(self, B, dims):
+cpdef object call_linalg_tensorsolve(self, B, dims):
     return op_linalg_tensorsolve(
         as_tensor_operand(self, "linalg.tensorsolve", "input", 1, B),
         as_tensor_operand(B, "linalg.tensorsolve", "B", 2, self),
@@ -649,7 +649,7 @@ cdef TensorBase op_linalg_tensorinv(TensorBase self, object ind):
     )
     return ended_composite(depth, result)
 
-def call_linalg_tensorinv(self, ind):
+cpdef object call_linalg_tensorinv(self, ind):
     return op_linalg_tensorinv(as_input(self, "linalg.tensorinv"), as_int(ind, "linalg.tensorinv", "ind", 2))
 
 def linalg_tensorinv(input, ind=2, *, out=None):
@@ -774,7 +774,7 @@ cdef object packed_pseudo_inverse(tuple operands):
 cdef BatchRule batched_pseudo_inverse
 batched_pseudo_inverse = BatchRule(b"pseudo_inverse", of_cores, b"2...", packed_pseudo_inverse, NULL, no_loop())
 
-def call_pseudo_inverse(self, atol, rtol, op):
+cpdef object call_pseudo_inverse(self, atol, rtol, op):
     return op_pseudo_inverse(as_input(self, "pseudo_inverse"), atol, rtol, as_str(op, "pseudo_inverse", "op", 4))
 
 def pseudo_inverse(input, atol, rtol, op):
@@ -810,7 +810,7 @@ cdef TensorBase op_pinverse(TensorBase self, object rcond):
     cdef TensorBase result = op_pseudo_inverse(self, 0.0, rcond, "pinverse")
     return ended_composite(depth, result)
 
-def call_pinverse(self, rcond):
+cpdef object call_pinverse(self, rcond):
     return op_pinverse(as_input(self, "pinverse"), rcond)
 
 def pinverse(input, rcond=1e-15):

@@ -91,7 +91,7 @@ cdef object packed_sparse_product(tuple operands):
 cdef BatchRule batched_sparse_product
 batched_sparse_product = BatchRule(b"sparse_product", of_cores, b"1.2.", packed_sparse_product, NULL, no_loop())
 
-def call_sparse_product(values, structure, other, transposed):
+cpdef object call_sparse_product(values, structure, other, transposed):
     return op_sparse_product(
         as_tensor_operand(values, "sparse_product", "values", 1, other),
         structure,
@@ -182,7 +182,7 @@ cdef object packed_sparse_sampled(tuple operands):
 cdef BatchRule batched_sparse_sampled
 batched_sparse_sampled = BatchRule(b"sparse_sampled", of_cores, b"2.2", packed_sparse_sampled, NULL, no_loop())
 
-def call_sparse_sampled(self, structure, other):
+cpdef object call_sparse_sampled(self, structure, other):
     return op_sparse_sampled(
         as_tensor_operand(self, "sparse_sampled", "input", 1, other),
         structure,
@@ -293,7 +293,7 @@ cdef object packed_sparse_solve(tuple operands):
 cdef BatchRule batched_sparse_solve
 batched_sparse_solve = BatchRule(b"sparse_solve", of_cores, b"1.2.", packed_sparse_solve, NULL, no_loop())
 
-def call_sparse_solve(values, structure, other, transposed):
+cpdef object call_sparse_solve(values, structure, other, transposed):
     return op_sparse_solve(
         as_tensor_operand(values, "sparse_solve", "values", 1, other),
         structure,

@@ -108,7 +108,7 @@ batched_logsigmoid = BatchRule(
     b"logsigmoid", elementwise, b"e", packed_logsigmoid, NULL, loop_of_kernel(&LOGSIGMOID_FORWARD)
 )
 
-def call_logsigmoid(self):
+cpdef object call_logsigmoid(self):
     self = as_input(self, "logsigmoid")
     check_real(self, "logsigmoid")
     self = prepare_floating("logsigmoid", self)
@@ -235,13 +235,13 @@ batched_mish = BatchRule(b"mish", elementwise, b"e", packed_mish, NULL, loop_of_
 cdef BatchRule batched_inplace_mish
 batched_inplace_mish = BatchRule(b"mish_", elementwise, b"w", packed_inplace_mish, NULL, loop_of_kernel(&MISH_FORWARD))
 
-def call_mish(self):
+cpdef object call_mish(self):
     self = as_input(self, "mish")
     check_real(self, "mish")
     self = prepare_floating("mish", self)
     return op_mish(<TensorBase>self)
 
-def call_mish_(self):
+cpdef object call_mish_(self):
     self = check_input(self, "mish_")
     check_real(self, "mish_")
     self = prepare_floating("mish_", self)
@@ -275,7 +275,7 @@ cdef TensorBase op_softsign(TensorBase self):
     cdef TensorBase result = op_div_tensor_tensor(self, op_add_scalar(op_abs(self), 1))
     return ended_composite(depth, result)
 
-def call_softsign(self):
+cpdef object call_softsign(self):
     self = as_input(self, "softsign")
     self = prepare_numeric("softsign", self)
     return op_softsign(<TensorBase>self)
@@ -298,7 +298,7 @@ cdef TensorBase op_tanhshrink(TensorBase self):
     cdef TensorBase result = op_sub_tensor_tensor(self, op_tanh(self)) if is_complex(self) else op_tanhshrink_real(self)
     return ended_composite(depth, result)
 
-def call_tanhshrink(self):
+cpdef object call_tanhshrink(self):
     self = as_input(self, "tanhshrink")
     self = prepare_numeric("tanhshrink", self)
     return op_tanhshrink(<TensorBase>self)
@@ -427,7 +427,7 @@ batched_tanhshrink_real = BatchRule(
     b"tanhshrink_real", elementwise, b"e", packed_tanhshrink_real, NULL, loop_of_kernel(&TANHSHRINK_REAL_FORWARD)
 )
 
-def call_tanhshrink_real(self):
+cpdef object call_tanhshrink_real(self):
     self = as_input(self, "tanhshrink_real")
     check_real(self, "tanhshrink_real")
     return op_tanhshrink_real(<TensorBase>self)
@@ -515,7 +515,7 @@ batched_softshrink = BatchRule(
     b"softshrink", slice_by_slice, b"..", packed_softshrink, NULL, loop_of_kernel(&SOFTSHRINK_FORWARD)
 )
 
-def call_softshrink(self, lambd):
+cpdef object call_softshrink(self, lambd):
     self = as_input(self, "softshrink")
     lambd = as_number(lambd, "softshrink", "lambd", 2)
     check_real(self, "softshrink")
@@ -601,7 +601,7 @@ batched_hardshrink = BatchRule(
     b"hardshrink", elementwise, b"e.", packed_hardshrink, NULL, loop_of_kernel(&HARDSHRINK_FORWARD)
 )
 
-def call_hardshrink(self, lambd):
+cpdef object call_hardshrink(self, lambd):
     self = as_input(self, "hardshrink")
     lambd = as_number(lambd, "hardshrink", "lambd", 2)
     check_real(self, "hardshrink")
@@ -652,7 +652,7 @@ cdef TensorBase op_glu(TensorBase self, object dim):
     )
     return ended_composite(depth, result)
 
-def call_glu(self, dim):
+cpdef object call_glu(self, dim):
     self = as_input(self, "glu")
     dim = as_dim(dim, "glu", "dim", 2, self)
     check_real(self, "glu")
@@ -680,7 +680,7 @@ cdef TensorBase op_softmin(TensorBase self, object dim, object dtype):
     cdef TensorBase result = op_softmax(op_neg(self), dim, dtype)
     return ended_composite(depth, result)
 
-def call_softmin(self, dim, dtype):
+cpdef object call_softmin(self, dim, dtype):
     self = as_input(self, "softmin")
     dim = as_dim(dim, "softmin", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "softmin", "dtype", 3)

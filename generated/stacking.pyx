@@ -54,10 +54,10 @@ cdef list op_atleast_1d_several(list tensors):
     cdef list result = [op_atleast_1d(x) for x in tensors]
     return ended_composites(depth, result)
 
-def call_atleast_1d(self):
+cpdef object call_atleast_1d(self):
     return op_atleast_1d(as_input(self, "atleast_1d"))
 
-def call_atleast_1d_several(tensors):
+cpdef object call_atleast_1d_several(tensors):
     return tuple(op_atleast_1d_several(as_tensor_list(tensors, "atleast_1d", "tensors", 1)))
 
 cdef Overloads ATLEAST_1D_OVERLOADS = Overloads("atleast_1d", (
@@ -96,10 +96,10 @@ cdef list op_atleast_2d_several(list tensors):
     cdef list result = [op_atleast_2d(x) for x in tensors]
     return ended_composites(depth, result)
 
-def call_atleast_2d(self):
+cpdef object call_atleast_2d(self):
     return op_atleast_2d(as_input(self, "atleast_2d"))
 
-def call_atleast_2d_several(tensors):
+cpdef object call_atleast_2d_several(tensors):
     return tuple(op_atleast_2d_several(as_tensor_list(tensors, "atleast_2d", "tensors", 1)))
 
 cdef Overloads ATLEAST_2D_OVERLOADS = Overloads("atleast_2d", (
@@ -138,10 +138,10 @@ cdef list op_atleast_3d_several(list tensors):
     cdef list result = [op_atleast_3d(x) for x in tensors]
     return ended_composites(depth, result)
 
-def call_atleast_3d(self):
+cpdef object call_atleast_3d(self):
     return op_atleast_3d(as_input(self, "atleast_3d"))
 
-def call_atleast_3d_several(tensors):
+cpdef object call_atleast_3d_several(tensors):
     return tuple(op_atleast_3d_several(as_tensor_list(tensors, "atleast_3d", "tensors", 1)))
 
 cdef Overloads ATLEAST_3D_OVERLOADS = Overloads("atleast_3d", (
@@ -180,7 +180,7 @@ cdef TensorBase op_hstack(list tensors):
     cdef TensorBase result = op_cat(with_dims(tensors, 1, "hstack"), side_dim(tensors))
     return ended_composite(depth, result)
 
-def call_hstack(tensors):
+cpdef object call_hstack(tensors):
     return op_hstack(as_tensor_list(tensors, "hstack", "tensors", 1))
 
 def hstack(tensors, *, out=None):
@@ -202,7 +202,7 @@ cdef TensorBase op_vstack(list tensors):
     cdef TensorBase result = op_cat(with_dims(tensors, 2, "vstack"), 0)
     return ended_composite(depth, result)
 
-def call_vstack(tensors):
+cpdef object call_vstack(tensors):
     return op_vstack(as_tensor_list(tensors, "vstack", "tensors", 1))
 
 def vstack(tensors, *, out=None):
@@ -226,7 +226,7 @@ cdef TensorBase op_dstack(list tensors):
     cdef TensorBase result = op_cat(with_dims(tensors, 3, "dstack"), 2)
     return ended_composite(depth, result)
 
-def call_dstack(tensors):
+cpdef object call_dstack(tensors):
     return op_dstack(as_tensor_list(tensors, "dstack", "tensors", 1))
 
 def dstack(tensors, *, out=None):
@@ -248,7 +248,7 @@ cdef TensorBase op_column_stack(list tensors):
     cdef TensorBase result = op_cat(as_columns(tensors), 1)
     return ended_composite(depth, result)
 
-def call_column_stack(tensors):
+cpdef object call_column_stack(tensors):
     return op_column_stack(as_tensor_list(tensors, "column_stack", "tensors", 1))
 
 def column_stack(tensors, *, out=None):
@@ -270,7 +270,7 @@ cdef TensorBase op_block_diag(list tensors):
     cdef TensorBase result = block_diagonal(tensors)
     return ended_composite(depth, result)
 
-def call_block_diag(tensors):
+cpdef object call_block_diag(tensors):
     return op_block_diag(as_tensor_list(tensors, "block_diag", "tensors", 1))
 
 def block_diag(*tensors):
@@ -291,7 +291,7 @@ cdef list op_broadcast_tensors(list tensors):
     cdef list result = broadcast_together(tensors)
     return ended_composites(depth, result)
 
-def call_broadcast_tensors(tensors):
+cpdef object call_broadcast_tensors(tensors):
     return tuple(op_broadcast_tensors(as_tensor_list(tensors, "broadcast_tensors", "tensors", 1)))
 
 def broadcast_tensors(*tensors):
@@ -315,7 +315,7 @@ cdef list op_meshgrid(list tensors, object indexing):
     cdef list result = mesh(tensors, indexing)
     return ended_composites(depth, result)
 
-def call_meshgrid(tensors, indexing):
+cpdef object call_meshgrid(tensors, indexing):
     return tuple(
         op_meshgrid(
             as_tensor_list(tensors, "meshgrid", "tensors", 1), as_str_or_none(indexing, "meshgrid", "indexing", 2)
@@ -344,7 +344,7 @@ cdef TensorBase op_cartesian_prod(list tensors):
     cdef TensorBase result = cartesian_rows(tensors)
     return ended_composite(depth, result)
 
-def call_cartesian_prod(tensors):
+cpdef object call_cartesian_prod(tensors):
     return op_cartesian_prod(as_tensor_list(tensors, "cartesian_prod", "tensors", 1))
 
 def cartesian_prod(*tensors):
@@ -365,7 +365,7 @@ cdef TensorBase op_combinations(TensorBase self, object r, bint with_replacement
     cdef TensorBase result = combination_rows(self, r, with_replacement)
     return ended_composite(depth, result)
 
-def call_combinations(self, r, with_replacement):
+cpdef object call_combinations(self, r, with_replacement):
     return op_combinations(
         as_input(self, "combinations"),
         as_int(r, "combinations", "r", 2),
@@ -414,7 +414,7 @@ cdef list op_tensor_split_tensor(TensorBase self, TensorBase tensor_indices_or_s
         end_op(depth, result)
     return result
 
-def call_tensor_split(self, sections, dim):
+cpdef object call_tensor_split(self, sections, dim):
     return tuple(
         op_tensor_split(
             as_input(self, "tensor_split"),
@@ -423,7 +423,7 @@ def call_tensor_split(self, sections, dim):
         ),
     )
 
-def call_tensor_split_indices(self, indices, dim):
+cpdef object call_tensor_split_indices(self, indices, dim):
     return tuple(
         op_tensor_split_indices(
             as_input(self, "tensor_split"),
@@ -432,7 +432,7 @@ def call_tensor_split_indices(self, indices, dim):
         ),
     )
 
-def call_tensor_split_tensor(self, tensor_indices_or_sections, dim):
+cpdef object call_tensor_split_tensor(self, tensor_indices_or_sections, dim):
     return tuple(
         op_tensor_split_tensor(
             as_tensor_operand(self, "tensor_split", "input", 1, tensor_indices_or_sections),
@@ -485,7 +485,7 @@ cdef list op_split_with_sizes(TensorBase self, object split_sizes, object dim):
         end_op(depth, result)
     return result
 
-def call_split_with_sizes(self, split_sizes, dim):
+cpdef object call_split_with_sizes(self, split_sizes, dim):
     return tuple(
         op_split_with_sizes(
             as_input(self, "split_with_sizes"),
@@ -494,7 +494,7 @@ def call_split_with_sizes(self, split_sizes, dim):
         ),
     )
 
-def call_split_with_sizes_copy(self, split_sizes, dim):
+cpdef object call_split_with_sizes_copy(self, split_sizes, dim):
     return tuple(
         copies_of(
             op_split_with_sizes(
@@ -573,7 +573,7 @@ cdef list op_unsafe_split(TensorBase self, object split_size, object dim):
         end_op(depth, result)
     return result
 
-def call_unsafe_split(self, split_size, dim):
+cpdef object call_unsafe_split(self, split_size, dim):
     return tuple(
         op_unsafe_split(
             as_input(self, "unsafe_split"),
@@ -631,7 +631,7 @@ cdef list op_unsafe_split_with_sizes(TensorBase self, object split_sizes, object
         end_op(depth, result)
     return result
 
-def call_unsafe_split_with_sizes(self, split_sizes, dim):
+cpdef object call_unsafe_split_with_sizes(self, split_sizes, dim):
     return tuple(
         op_unsafe_split_with_sizes(
             as_input(self, "unsafe_split_with_sizes"),
@@ -677,7 +677,7 @@ cdef list op_unsafe_chunk(TensorBase self, object chunks, object dim):
         end_op(depth, result)
     return result
 
-def call_unsafe_chunk(self, chunks, dim):
+cpdef object call_unsafe_chunk(self, chunks, dim):
     return tuple(
         op_unsafe_chunk(
             as_input(self, "unsafe_chunk"),
@@ -724,10 +724,10 @@ cdef list op_hsplit_indices(TensorBase self, object indices):
         end_op(depth, result)
     return result
 
-def call_hsplit(self, sections):
+cpdef object call_hsplit(self, sections):
     return tuple(op_hsplit(as_input(self, "hsplit"), as_int(sections, "hsplit", "sections", 2)))
 
-def call_hsplit_indices(self, indices):
+cpdef object call_hsplit_indices(self, indices):
     return tuple(op_hsplit_indices(as_input(self, "hsplit"), as_int_tuple(indices, "hsplit", "indices", 2)))
 
 cdef Overloads HSPLIT_OVERLOADS = Overloads("hsplit", (
@@ -775,10 +775,10 @@ cdef list op_vsplit_indices(TensorBase self, object indices):
         end_op(depth, result)
     return result
 
-def call_vsplit(self, sections):
+cpdef object call_vsplit(self, sections):
     return tuple(op_vsplit(as_input(self, "vsplit"), as_int(sections, "vsplit", "sections", 2)))
 
-def call_vsplit_indices(self, indices):
+cpdef object call_vsplit_indices(self, indices):
     return tuple(op_vsplit_indices(as_input(self, "vsplit"), as_int_tuple(indices, "vsplit", "indices", 2)))
 
 cdef Overloads VSPLIT_OVERLOADS = Overloads("vsplit", (
@@ -826,10 +826,10 @@ cdef list op_dsplit_indices(TensorBase self, object indices):
         end_op(depth, result)
     return result
 
-def call_dsplit(self, sections):
+cpdef object call_dsplit(self, sections):
     return tuple(op_dsplit(as_input(self, "dsplit"), as_int(sections, "dsplit", "sections", 2)))
 
-def call_dsplit_indices(self, indices):
+cpdef object call_dsplit_indices(self, indices):
     return tuple(op_dsplit_indices(as_input(self, "dsplit"), as_int_tuple(indices, "dsplit", "indices", 2)))
 
 cdef Overloads DSPLIT_OVERLOADS = Overloads("dsplit", (

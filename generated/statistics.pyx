@@ -39,7 +39,7 @@ cdef TensorBase op_nansum(TensorBase self, object dim, bint keepdim, object dtyp
     cdef TensorBase result = op_number_sum(self, dim, keepdim, dtype)
     return ended_composite(depth, result)
 
-def call_nansum(self, dim, keepdim, dtype):
+cpdef object call_nansum(self, dim, keepdim, dtype):
     self = as_input(self, "nansum")
     dim = as_dim_tuple_or_none(dim, "nansum", "dim", 2, self)
     keepdim = as_bool(keepdim, "nansum", "keepdim", 3)
@@ -127,7 +127,7 @@ cdef object packed_number_sum(tuple operands):
 cdef BatchRule batched_number_sum
 batched_number_sum = BatchRule(b"number_sum", along_slices, b"bD..", packed_number_sum, NULL, no_loop())
 
-def call_number_sum(self, dim, keepdim, dtype):
+cpdef object call_number_sum(self, dim, keepdim, dtype):
     return op_number_sum(
         as_input(self, "number_sum"),
         as_dim_tuple_or_none(dim, "number_sum", "dim", 2, self),
@@ -164,7 +164,7 @@ cdef TensorBase op_nanmean(TensorBase self, object dim, bint keepdim, object dty
     )
     return ended_composite(depth, result)
 
-def call_nanmean(self, dim, keepdim, dtype):
+cpdef object call_nanmean(self, dim, keepdim, dtype):
     return op_nanmean(
         as_input(self, "nanmean"),
         as_dim_tuple_or_none(dim, "nanmean", "dim", 2, self),
@@ -198,7 +198,7 @@ cdef TensorBase op_count_nonzero(TensorBase self, object dim):
     cdef TensorBase result = op_sum_dim(op_ne_scalar(self, 0), dim, False, None)
     return ended_composite(depth, result)
 
-def call_count_nonzero(self, dim):
+cpdef object call_count_nonzero(self, dim):
     return op_count_nonzero(as_input(self, "count_nonzero"), as_dim_tuple_or_none(dim, "count_nonzero", "dim", 2, self))
 
 def count_nonzero(input, dim=None):
@@ -225,7 +225,7 @@ cdef tuple op_aminmax(TensorBase self, object dim, bint keepdim):
 
 AminmaxResult = return_type("aminmax", "AminmaxResult", ("min", "max"), __name__)
 
-def call_aminmax(self, dim, keepdim):
+cpdef object call_aminmax(self, dim, keepdim):
     self = as_input(self, "aminmax")
     dim = as_dim_or_none(dim, "aminmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "aminmax", "keepdim", 3)
@@ -282,7 +282,7 @@ VarMeanAllResult = return_type("var_mean", "VarMeanAllResult", ("var", "mean"), 
 
 VarMeanDimResult = return_type("var_mean", "VarMeanDimResult", ("var", "mean"), __name__)
 
-def call_var_mean(self, dim, correction, keepdim):
+cpdef object call_var_mean(self, dim, correction, keepdim):
     return VarMeanResult._make(
         op_var_mean(
             as_input(self, "var_mean"),
@@ -292,12 +292,12 @@ def call_var_mean(self, dim, correction, keepdim):
         ),
     )
 
-def call_var_mean_all(self, unbiased):
+cpdef object call_var_mean_all(self, unbiased):
     return VarMeanAllResult._make(
         op_var_mean_all(as_input(self, "var_mean"), as_bool(unbiased, "var_mean", "unbiased", 2))
     )
 
-def call_var_mean_dim(self, dim, unbiased, keepdim):
+cpdef object call_var_mean_dim(self, dim, unbiased, keepdim):
     return VarMeanDimResult._make(
         op_var_mean_dim(
             as_input(self, "var_mean"),
@@ -376,7 +376,7 @@ StdMeanAllResult = return_type("std_mean", "StdMeanAllResult", ("std", "mean"), 
 
 StdMeanDimResult = return_type("std_mean", "StdMeanDimResult", ("std", "mean"), __name__)
 
-def call_std_mean(self, dim, correction, keepdim):
+cpdef object call_std_mean(self, dim, correction, keepdim):
     return StdMeanResult._make(
         op_std_mean(
             as_input(self, "std_mean"),
@@ -386,12 +386,12 @@ def call_std_mean(self, dim, correction, keepdim):
         ),
     )
 
-def call_std_mean_all(self, unbiased):
+cpdef object call_std_mean_all(self, unbiased):
     return StdMeanAllResult._make(
         op_std_mean_all(as_input(self, "std_mean"), as_bool(unbiased, "std_mean", "unbiased", 2))
     )
 
-def call_std_mean_dim(self, dim, unbiased, keepdim):
+cpdef object call_std_mean_dim(self, dim, unbiased, keepdim):
     return StdMeanDimResult._make(
         op_std_mean_dim(
             as_input(self, "std_mean"),
@@ -450,7 +450,7 @@ cdef TensorBase op_norm(TensorBase self, object p, object dim, bint keepdim, obj
     ) if is_nuclear(p) else op_p_norm(norm_input(self, dtype), norm_order(p), dim, keepdim)
     return ended_composite(depth, result)
 
-def call_norm(self, p, dim, keepdim, dtype):
+cpdef object call_norm(self, p, dim, keepdim, dtype):
     return op_norm(
         as_input(self, "norm"),
         p,
@@ -530,7 +530,7 @@ cdef object packed_p_norm(tuple operands):
 cdef BatchRule batched_p_norm
 batched_p_norm = BatchRule(b"p_norm", along_slices, b"b.D.", packed_p_norm, NULL, no_loop())
 
-def call_p_norm(self, p, dim, keepdim):
+cpdef object call_p_norm(self, p, dim, keepdim):
     return op_p_norm(
         as_input(self, "p_norm"),
         as_float(p, "p_norm", "p", 2),
@@ -565,7 +565,7 @@ cdef TensorBase op_dist(TensorBase self, TensorBase other, object p):
     cdef TensorBase result = op_p_norm(norm_input(op_sub_tensor_tensor(self, other), None), p, None, False)
     return ended_composite(depth, result)
 
-def call_dist(self, other, p):
+cpdef object call_dist(self, other, p):
     return op_dist(
         as_tensor_operand(self, "dist", "input", 1, other),
         as_tensor_operand(other, "dist", "other", 2, self),

@@ -121,7 +121,7 @@ batched_triangular_solution = BatchRule(
     b"triangular_solution", of_cores, b"22...", packed_triangular_solution, NULL, no_loop()
 )
 
-def call_triangular_solution(self, other, upper, unitriangular, op):
+cpdef object call_triangular_solution(self, other, upper, unitriangular, op):
     return op_triangular_solution(
         as_tensor_operand(self, "triangular_solution", "input", 1, other),
         as_tensor_operand(other, "triangular_solution", "other", 2, self),
@@ -165,7 +165,7 @@ cdef TensorBase op_linalg_solve_triangular(TensorBase self, TensorBase B, bint u
     )
     return ended_composite(depth, result)
 
-def call_linalg_solve_triangular(self, B, upper, left, unitriangular):
+cpdef object call_linalg_solve_triangular(self, B, upper, left, unitriangular):
     return op_linalg_solve_triangular(
         as_tensor_operand(self, "linalg.solve_triangular", "input", 1, B),
         as_tensor_operand(B, "linalg.solve_triangular", "B", 2, self),
@@ -210,7 +210,7 @@ TriangularSolveResult = return_type(
     "triangular_solve", "TriangularSolveResult", ("solution", "cloned_coefficient"), __name__
 )
 
-def call_triangular_solve(self, A, upper, transpose, unitriangular):
+cpdef object call_triangular_solve(self, A, upper, transpose, unitriangular):
     return TriangularSolveResult._make(
         op_triangular_solve(
             as_tensor_operand(self, "triangular_solve", "input", 1, A),
@@ -264,7 +264,7 @@ cdef TensorBase op_cholesky_solve(TensorBase self, TensorBase input2, bint upper
     )
     return ended_composite(depth, result)
 
-def call_cholesky_solve(self, input2, upper):
+cpdef object call_cholesky_solve(self, input2, upper):
     return op_cholesky_solve(
         as_tensor_operand(self, "cholesky_solve", "input", 1, input2),
         as_tensor_operand(input2, "cholesky_solve", "input2", 2, self),
@@ -361,7 +361,7 @@ cdef object packed_cholesky_inverse(tuple operands):
 cdef BatchRule batched_cholesky_inverse
 batched_cholesky_inverse = BatchRule(b"cholesky_inverse", of_cores, b"2.", packed_cholesky_inverse, NULL, no_loop())
 
-def call_cholesky_inverse(self, upper):
+cpdef object call_cholesky_inverse(self, upper):
     return op_cholesky_inverse(as_input(self, "cholesky_inverse"), as_bool(upper, "cholesky_inverse", "upper", 2))
 
 def cholesky_inverse(input, upper=False, *, out=None):

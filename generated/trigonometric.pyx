@@ -100,7 +100,7 @@ batched_sin = BatchRule(b"sin", elementwise, b"e", packed_sin, NULL, loop_of_ufu
 cdef BatchRule batched_inplace_sin
 batched_inplace_sin = BatchRule(b"sin_", elementwise, b"w", packed_inplace_sin, NULL, loop_of_ufunc(SIN))
 
-def call_sin(self):
+cpdef object call_sin(self):
     return op_sin(as_input(self, "sin"))
 
 def call_sin_(TensorBase self not None):
@@ -182,7 +182,7 @@ batched_cos = BatchRule(b"cos", elementwise, b"e", packed_cos, NULL, loop_of_ufu
 cdef BatchRule batched_inplace_cos
 batched_inplace_cos = BatchRule(b"cos_", elementwise, b"w", packed_inplace_cos, NULL, loop_of_ufunc(COS))
 
-def call_cos(self):
+cpdef object call_cos(self):
     return op_cos(as_input(self, "cos"))
 
 def call_cos_(TensorBase self not None):
@@ -265,7 +265,7 @@ batched_tan = BatchRule(b"tan", elementwise, b"e", packed_tan, NULL, loop_of_ufu
 cdef BatchRule batched_inplace_tan
 batched_inplace_tan = BatchRule(b"tan_", elementwise, b"w", packed_inplace_tan, NULL, loop_of_ufunc(TAN))
 
-def call_tan(self):
+cpdef object call_tan(self):
     return op_tan(as_input(self, "tan"))
 
 def call_tan_(TensorBase self not None):
@@ -347,7 +347,7 @@ batched_sinh = BatchRule(b"sinh", elementwise, b"e", packed_sinh, NULL, loop_of_
 cdef BatchRule batched_inplace_sinh
 batched_inplace_sinh = BatchRule(b"sinh_", elementwise, b"w", packed_inplace_sinh, NULL, loop_of_ufunc(SINH))
 
-def call_sinh(self):
+cpdef object call_sinh(self):
     return op_sinh(as_input(self, "sinh"))
 
 def call_sinh_(TensorBase self not None):
@@ -429,7 +429,7 @@ batched_cosh = BatchRule(b"cosh", elementwise, b"e", packed_cosh, NULL, loop_of_
 cdef BatchRule batched_inplace_cosh
 batched_inplace_cosh = BatchRule(b"cosh_", elementwise, b"w", packed_inplace_cosh, NULL, loop_of_ufunc(COSH))
 
-def call_cosh(self):
+cpdef object call_cosh(self):
     return op_cosh(as_input(self, "cosh"))
 
 def call_cosh_(TensorBase self not None):
@@ -514,7 +514,7 @@ batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL, loop_of_
 cdef BatchRule batched_inplace_tanh
 batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL, loop_of_ufunc(TANH))
 
-def call_tanh(self):
+cpdef object call_tanh(self):
     return op_tanh(as_input(self, "tanh"))
 
 def call_tanh_(TensorBase self not None):

@@ -27,7 +27,7 @@ cdef TensorBase op_nanmax(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = extreme_without_nan(self, dim, keepdim, True)
     return ended_composite(depth, result)
 
-def call_nanmax(self, dim, keepdim):
+cpdef object call_nanmax(self, dim, keepdim):
     self = as_input(self, "nanmax")
     dim = as_dim_tuple_or_none(dim, "nanmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmax", "keepdim", 3)
@@ -56,7 +56,7 @@ cdef TensorBase op_nanmin(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = extreme_without_nan(self, dim, keepdim, False)
     return ended_composite(depth, result)
 
-def call_nanmin(self, dim, keepdim):
+cpdef object call_nanmin(self, dim, keepdim):
     self = as_input(self, "nanmin")
     dim = as_dim_tuple_or_none(dim, "nanmin", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmin", "keepdim", 3)
@@ -85,7 +85,7 @@ cdef TensorBase op_nanprod(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = product_without_nan(self, dim, keepdim)
     return ended_composite(depth, result)
 
-def call_nanprod(self, dim, keepdim):
+cpdef object call_nanprod(self, dim, keepdim):
     return op_nanprod(
         as_input(self, "nanprod"),
         as_dim_tuple_or_none(dim, "nanprod", "dim", 2, self),
@@ -114,7 +114,7 @@ cdef TensorBase op_nanvar(TensorBase self, object dim, object ddof, bint keepdim
     cdef TensorBase result = variance_without_nan(self, dim, ddof, keepdim)
     return ended_composite(depth, result)
 
-def call_nanvar(self, dim, ddof, keepdim):
+cpdef object call_nanvar(self, dim, ddof, keepdim):
     return op_nanvar(
         as_input(self, "nanvar"),
         as_dim_tuple_or_none(dim, "nanvar", "dim", 2, self),
@@ -145,7 +145,7 @@ cdef TensorBase op_nanstd(TensorBase self, object dim, object ddof, bint keepdim
     cdef TensorBase result = deviation_without_nan(self, dim, ddof, keepdim)
     return ended_composite(depth, result)
 
-def call_nanstd(self, dim, ddof, keepdim):
+cpdef object call_nanstd(self, dim, ddof, keepdim):
     return op_nanstd(
         as_input(self, "nanstd"),
         as_dim_tuple_or_none(dim, "nanstd", "dim", 2, self),
@@ -178,7 +178,7 @@ cdef TensorBase op_nancumsum(TensorBase self, object dim):
     )
     return ended_composite(depth, result)
 
-def call_nancumsum(self, dim):
+cpdef object call_nancumsum(self, dim):
     return op_nancumsum(as_input(self, "nancumsum"), as_dim_or_none(dim, "nancumsum", "dim", 2, self))
 
 def nancumsum(input, dim=None):
@@ -203,7 +203,7 @@ cdef TensorBase op_nancumprod(TensorBase self, object dim):
     ) if dim is None else op_cumprod(without_nan(self, 1), dim, None)
     return ended_composite(depth, result)
 
-def call_nancumprod(self, dim):
+cpdef object call_nancumprod(self, dim):
     return op_nancumprod(as_input(self, "nancumprod"), as_dim_or_none(dim, "nancumprod", "dim", 2, self))
 
 def nancumprod(input, dim=None):
@@ -226,7 +226,7 @@ cdef TensorBase op_percentile(TensorBase self, object q, object dim, bint keepdi
     cdef TensorBase result = op_quantile(self, percentages(q), dim, keepdim, method)
     return ended_composite(depth, result)
 
-def call_percentile(self, q, dim, keepdim, method):
+cpdef object call_percentile(self, q, dim, keepdim, method):
     self = as_input(self, "percentile")
     dim = as_dim_or_none(dim, "percentile", "dim", 3, self)
     keepdim = as_bool(keepdim, "percentile", "keepdim", 4)
@@ -258,7 +258,7 @@ cdef TensorBase op_nanpercentile(TensorBase self, object q, object dim, bint kee
     cdef TensorBase result = op_nanquantile(self, percentages(q), dim, keepdim, method)
     return ended_composite(depth, result)
 
-def call_nanpercentile(self, q, dim, keepdim, method):
+cpdef object call_nanpercentile(self, q, dim, keepdim, method):
     self = as_input(self, "nanpercentile")
     dim = as_dim_or_none(dim, "nanpercentile", "dim", 3, self)
     keepdim = as_bool(keepdim, "nanpercentile", "keepdim", 4)
@@ -290,7 +290,7 @@ cdef TensorBase op_average(TensorBase self, object dim, TensorBase weights, bint
     cdef TensorBase result = averages(self, dim, weights, keepdim)
     return ended_composite(depth, result)
 
-def call_average(self, dim, weights, keepdim):
+cpdef object call_average(self, dim, weights, keepdim):
     return op_average(
         as_tensor_operand(self, "average", "input", 1, weights),
         as_dim_tuple_or_none(dim, "average", "dim", 2, self),

@@ -80,7 +80,9 @@ class CallView:
     def header(self) -> str:
         if not self.is_lazy:
             return f"{self.declared}:"
-        return f"def {self.name}({', '.join(f'{p} not None' if ' ' in p else p for p in self.parameters)}):"
+        if any(" " in p for p in self.parameters):
+            return f"def {self.name}({', '.join(f'{p} not None' if ' ' in p else p for p in self.parameters)}):"
+        return f"cpdef object {self.name}({', '.join(self.parameters)}):"  # the family's own functions call it as C
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,12 @@ def recorded(name: str) -> Builders:
 def called_by_numpy(name: str) -> Builders:
     call, count, _ = CALLS[name]
     x = numbers(10)
-    return own(lambda lib, t: lambda: call(*[t] * count), x) | by_hand(call, *[x] * count)
+
+    def make(lib: Any, tensor: Any) -> Callable[[], Any]:
+        operands = (tensor,) * count
+        return lambda: call(*operands)
+
+    return own(make, x) | by_hand(call, *[x] * count)
 
 
 def rows() -> Iterator[Case]:

@@ -74,7 +74,7 @@ cdef object packed_gated(tuple operands):
 cdef BatchRule batched_gated
 batched_gated = BatchRule(b"gated", elementwise, b"ee", packed_gated, NULL, loop_of_kernel(&GATED_FORWARD))
 
-def call_gated(self, other):
+cpdef object call_gated(self, other):
     return op_gated(
         as_tensor_operand(self, "gated", "input", 1, other), as_tensor_operand(other, "gated", "other", 2, self)
     )

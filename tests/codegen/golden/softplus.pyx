@@ -72,7 +72,7 @@ cdef object packed_softplus(tuple operands):
 cdef BatchRule batched_softplus
 batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL, loop_of_kernel(&SOFTPLUS_FORWARD))
 
-def call_softplus(self, beta, threshold):
+cpdef object call_softplus(self, beta, threshold):
     self = as_input(self, "softplus")
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)

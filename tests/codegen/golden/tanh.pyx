@@ -61,7 +61,7 @@ batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL, loop_of_
 cdef BatchRule batched_inplace_tanh
 batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL, loop_of_ufunc(TANH))
 
-def call_tanh(self):
+cpdef object call_tanh(self):
     return op_tanh(as_input(self, "tanh"))
 
 def call_tanh_(TensorBase self not None):

@@ -3,16 +3,42 @@
  * NumPy's loops differ from machine to machine: in their bits, and in speed where it has vector code for some instruction
  * sets only.  These are the same everywhere, and give an element the same bits whatever its neighbours and steps are.
  *
- * Elements in steps, and the last ones of a row, go through a small buffer: so all of them are computed in whole vectors.
+ * Elements in steps go through a small buffer: so all of them are computed in whole vectors.
  */
 #include "elementary/loops.h"
 #include "elementary/elementary.h"
 
 #define BLOCK GS_NEAR_BLOCK
 
-typedef void (*block_function)(const void *in, void *out, npy_intp n); /* n is a multiple of LANES */
+#define LANES_OF(size) (64 / (npy_intp)(size)) /* elements of a vector of AVX-512, two of AVX2 */
 
-#define LANES 16
+typedef void (*block_function)(const void *in, void *out, npy_intp n); /* n is a multiple of the lanes */
+
+/* Elements side by side, fewer than fill a vector, with zeros behind them. */
+GS_INLINE void
+run_few(block_function function, npy_intp size, const char *in, char *out, npy_intp n)
+{
+    _Alignas(64) char given[64] = {0}, found[64];
+    memcpy(given, in, (size_t)(n * size));
+    function(given, found, LANES_OF(size));
+    memcpy(out, found, (size_t)(n * size));
+}
+
+/* Elements side by side; the last ones make up a vector with some that have been computed before, if they are there still. */
+GS_INLINE void
+run_side_by_side(block_function function, npy_intp size, const char *in, char *out, npy_intp n)
+{
+    npy_intp lanes = LANES_OF(size), whole = n / lanes * lanes, last = (n - lanes) * size;
+    int is_apart = in + n * size <= out || out + n * size <= in;
+    if (whole > 0) {
+        function(in, out, whole);
+    }
+    if (whole < n && last > 0 && is_apart) {
+        function(in + last, out + last, lanes);
+    } else if (whole < n) {
+        run_few(function, size, in + whole * size, out + whole * size, n - whole);
+    }
+}
 
 /* Walks over rows of elements in any steps. */
 static void
@@ -21,14 +47,14 @@ run_in_blocks(block_function function, npy_intp size, char **args, const npy_int
     _Alignas(64) char buffer[BLOCK * sizeof(double)];
     const char *in = args[0];
     char *out = args[1];
-    npy_intp n = dims[0], first = 0;
+    npy_intp n = dims[0], lanes = LANES_OF(size);
     if (strides[0] == size && strides[1] == size) {
-        first = n / LANES * LANES;
-        function(in, out, first);
+        run_side_by_side(function, size, in, out, n);
+        return;
     }
-    for (npy_intp here; first < n; first += here) {
+    for (npy_intp first = 0, here; first < n; first += here) {
         here = n - first < BLOCK ? n - first : BLOCK;
-        npy_intp whole = (here + LANES - 1) / LANES * LANES;
+        npy_intp whole = (here + lanes - 1) / lanes * lanes;
         for (npy_intp i = 0; i < here; i++) {
             memcpy(buffer + i * size, in + (first + i) * strides[0], (size_t)size);
         }
@@ -53,7 +79,7 @@ run_in_blocks(block_function function, npy_intp size, char **args, const npy_int
         const real *x = in;                                                                                         \
         real *result = out;                                                                                         \
         GS_IVDEP                                                                                                    \
-        for (npy_intp i = 0; i < n / LANES * LANES; i++) {                                                          \
+        for (npy_intp i = 0; i < n / LANES_OF(sizeof(real)) * LANES_OF(sizeof(real)); i++) {                            \
             result[i] = gs_##name(x[i]);                                                                            \
         }                                                                                                           \
     }                                                                                                               \
@@ -77,13 +103,13 @@ run_in_blocks(block_function function, npy_intp size, char **args, const npy_int
             }                                                                                                       \
             bits any = 0;                                                                                           \
             GS_IVDEP                                                                                                \
-            for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                                   \
+            for (npy_intp i = 0; i < here / LANES_OF(sizeof(real)) * LANES_OF(sizeof(real)); i++) {                     \
                 any |= is_unusual(x[i]);                                                                            \
                 result[i] = usual(x[i]);                                                                            \
             }                                                                                                       \
             if (GS_UNLIKELY(any >> (8 * sizeof(bits) - 1))) {                                                       \
                 GS_IVDEP                                                                                            \
-                for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                               \
+                for (npy_intp i = 0; i < here / LANES_OF(sizeof(real)) * LANES_OF(sizeof(real)); i++) {                 \
                     result[i] = anywhere(x[i]);                                                                     \
                 }                                                                                                   \
             }                                                                                                       \
