@@ -91,8 +91,9 @@ def tensor(
     ValueError
         If nested lists are not equally long; the message names the place.
     """
-    if (found := quick_data.of_data(data, dtype, device, requires_grad)) is not None:
-        return found
+    for quickly in (quick_data.of_data, quick_data.of_array):
+        if (found := quickly(data, dtype, device, requires_grad)) is not None:
+            return found
     if isinstance(dtype, MissingDtype):
         length = len(data) if isinstance(data, (list, tuple)) else 1
         return no_elements(dtype, (length,), "tensor")

@@ -20,12 +20,13 @@
  *
  * All of this runs under the GIL.
  *
- * Note [Pages]
+ * Note [Lines and pages]
  *
- * The data of large arrays begin at a page.  Where malloc puts them, vectors reach over two cache lines; and when a result
- * lies a little behind its operand, modulo 4096, a processor takes loads for dependent on stores just before them, and
- * waits: the same call takes up to twice as long in one process as in another.  Memory from posix_memalign is what `free`
- * and `realloc`, and so NumPy's functions, take.  From HUGE_BYTES on NumPy asks for huge pages itself.
+ * The data of all but tiny arrays begin at a cache line, and those of large ones at a page.  Where malloc puts them,
+ * vectors reach over two lines; and when a result lies a little behind its operand, modulo 4096, a processor takes loads
+ * for dependent on stores just before them, and waits: the same call takes up to twice as long in one process as in
+ * another.  Memory from posix_memalign is what `free` and `realloc`, and so NumPy's functions, take.  From HUGE_BYTES on
+ * NumPy asks for huge pages itself.
  */
 #include "array_cache.h"
 
@@ -41,8 +42,10 @@
 #define SMALL_BYTES 65536          /* arrays up to here count as small */
 #define OVERHEAD 160               /* what an array costs beside its data */
 #define SMALL_LIMIT ((size_t)64 << 20)
+#define LINE 64
+#define LINE_BYTES 512                 /* arrays from here on begin at a cache line */
 #define PAGE 4096
-#define PAGE_BYTES 32768               /* arrays from here on begin at a page */
+#define PAGE_BYTES 32768               /* and from here on at a page */
 #define HUGE_BYTES ((npy_intp)4 << 20) /* up to here */
 
 typedef struct {
@@ -168,7 +171,7 @@ new_from_numpy(int type, int nd, const npy_intp *dims)
 #ifdef _WIN32
 
 static void *
-whole_pages(npy_intp nbytes)
+aligned_memory(npy_intp nbytes)
 {
     (void)nbytes;
     return NULL;
@@ -178,11 +181,11 @@ whole_pages(npy_intp nbytes)
 
 /* Memory for NumPy's default handler to free; NULL to take the memory that NumPy gives. */
 static void *
-whole_pages(npy_intp nbytes)
+aligned_memory(npy_intp nbytes)
 {
     void *memory = NULL;
     PyObject *handler = own_handler == NULL ? NULL : PyDataMem_GetHandler();
-    if (handler == PyDataMem_DefaultHandler && posix_memalign(&memory, PAGE, (size_t)nbytes) != 0) {
+    if (handler == PyDataMem_DefaultHandler && posix_memalign(&memory, nbytes < PAGE_BYTES ? LINE : PAGE, (size_t)nbytes) != 0) {
         memory = NULL;
     }
     Py_XDECREF(handler);
@@ -194,7 +197,7 @@ whole_pages(npy_intp nbytes)
 static PyObject *
 new_array(int type, int nd, const npy_intp *dims, npy_intp nbytes)
 {
-    void *memory = nbytes >= PAGE_BYTES && nbytes < HUGE_BYTES ? whole_pages(nbytes) : NULL;
+    void *memory = nbytes >= LINE_BYTES && nbytes < HUGE_BYTES ? aligned_memory(nbytes) : NULL;
     if (memory == NULL) {
         return new_from_numpy(type, nd, dims);
     }

@@ -1,5 +1,6 @@
 """Owners of an array, and arrays that serve again."""
 
+import sys
 import weakref
 
 import array_testing as kernels
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from operands import assert_same, values
 
+import gradsmith as gs
 from gradsmith.runtime.arrays import array
 
 
@@ -19,6 +21,15 @@ def test_a_released_array_serves_again(shape):
     assert result.shape == fresh.shape and result.strides == fresh.strides
     assert str(result.flags) == str(fresh.flags)
     assert result.base is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, memory is NumPy's")
+@pytest.mark.parametrize(("bytes_", "boundary"), [(512, 64), (5000, 64), (32768, 4096), (100_000, 4096)])
+def test_arrays_begin_at_a_cache_line_and_large_ones_at_a_page(bytes_, boundary):
+    array.empty_cache()
+    made = [gs.empty(bytes_ // 4), gs.zeros(bytes_ // 4), gs.ones(bytes_ // 4) * 2]
+    made += [gs.tensor(np.ones(bytes_ // 4, "float32")[None].repeat(2, 0)[1:])]
+    assert [t.data_ptr() % boundary for t in made] == [0] * 4
 
 
 def test_flags_follow_the_new_shape():
