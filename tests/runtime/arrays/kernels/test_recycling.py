@@ -27,7 +27,7 @@ def test_a_released_array_serves_again(shape):
 @pytest.mark.parametrize(("bytes_", "boundary"), [(512, 64), (5000, 64), (32768, 4096), (100_000, 4096)])
 def test_arrays_begin_at_a_cache_line_and_large_ones_at_a_page(bytes_, boundary):
     array.empty_cache()
-    made = [gs.empty(bytes_ // 4), gs.zeros(bytes_ // 4), gs.ones(bytes_ // 4) * 2]
+    made = [gs.empty(bytes_ // 4), gs.ones(bytes_ // 4) * 2, gs.nn.Linear(bytes_ // 4, 1).weight]
     made += [gs.tensor(np.ones(bytes_ // 4, "float32")[None].repeat(2, 0)[1:])]
     assert [t.data_ptr() % boundary for t in made] == [0] * 4
 
