@@ -17,7 +17,7 @@ def compiled_module(module: Module, options: Options) -> Module:
     forward = Compiled(module.forward, options)
     names: dict[str, Any] = {
         "forward": _forward,
-        "_compiled_forward": forward,
+        "_compiled_forward": staticmethod(forward),  # found without being bound
         "_orig_mod": module,
         "__doc__": cls.__doc__,
     }

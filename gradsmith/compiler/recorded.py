@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsmith.autograd import Function, grad
-from gradsmith.compiler.tracing import values_of
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind
-from gradsmith.runtime.programs.recorded import record
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ Cotangents = Sequence[Tensor | None]
 
 @dataclass(slots=True)
 class Recording:
-    """One call, as its node knows it: not its results, which lead to the node.
+    """One call, for what a run of the backward program alone does not do: see `Recorder`.
 
     Attributes
     ----------
@@ -42,20 +40,12 @@ class Recording:
     leaves: list[Any]
     states: list[tuple[Any, Any]]
 
-    def with_history(self, found: dict[int, Any]) -> dict[int, Any]:
-        """The values of the program, by slots; those that are to have a history have one."""
-        variant, leaves = self.variant, self.leaves
-        results = tuple([found[slot] for slot in variant.recorded_slots])
-        inputs = tuple([leaves[one.number] if one.kind == "argument" else one.tensor for one, _ in variant.wanted])
-        kept = [found[slot] for slot in variant.kept]
-        saved = (*kept, *values_of(variant.backward_sources, leaves), *inputs)
-        if not record(self.gradients, results, inputs, saved, leaves, variant.captured):
-            recorded = RecordedCall.apply(self, results, saved, *inputs)
-            found.update(zip(variant.recorded_slots, recorded))
-        return found
+    def apply(self, results: tuple[Tensor, ...], saved: tuple[Tensor, ...], inputs: tuple[Tensor, ...]) -> Any:
+        """The results with a history that follows the rules of custom Functions."""
+        return RecordedCall.apply(self, results, saved, *inputs)
 
     def gradients(self, cotangents: Cotangents, saved: Sequence[Tensor]) -> Sequence[Tensor | None]:
-        """Those of the inputs. `saved` is what the backward reads, and the inputs."""
+        """Those of the inputs, in any case; see `Recorder`. `saved` is what the backward reads, and the inputs."""
         variant = self.variant
         assert variant.backward is not None
         n_read = len(saved) - len(variant.wanted)

@@ -366,22 +366,3 @@ def _without_hooks(leaves: Sequence[Any]) -> Iterator[None]:
     finally:
         for leaf, before in zip(leaves, hooks):
             exchange_hooks(leaf, before)
-
-
-def values_of(sources: Sequence[Source], leaves: Sequence[Any]) -> tuple[Tensor, ...]:
-    """The tensors for the inputs of a program, in one call."""
-    return tuple([_value_of(source, leaves) for source in sources])
-
-
-def _value_of(source: Source, leaves: Sequence[Any]) -> Tensor:
-    if source.kind == "argument":
-        found: Tensor = leaves[source.number]
-    elif source.kind == "gradient":
-        assert source.leaf is not None
-        found = _value_of(source.leaf, leaves).grad  # type: ignore[assignment]
-    else:
-        found = source.tensor
-        if source.is_written:
-            with no_grad():
-                return found.detach().clone()
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,15 @@ from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps, written_owners
 from gradsmith.compiler.plans.recomputing import Recomputing
 from gradsmith.compiler.recorded import Recording
-from gradsmith.compiler.tracing import Result, Source, Traced, at_hand_for_backward, values_of
+from gradsmith.compiler.tracing import Result, Source, Traced, at_hand_for_backward
 from gradsmith.compiler.values import Values
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.entry import Entry
 from gradsmith.runtime.programs.program import Program, Step
+from gradsmith.runtime.programs.recorded import Recorder
+from gradsmith.runtime.programs.sources import values_of
 from gradsmith.runtime.programs.trace import Expected, Outdated
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.utils import pytree
@@ -106,7 +108,7 @@ class Variant:
         leaves, _ = pytree.flatten((args, kwargs))
         if not self.is_for(leaves):
             raise ValueError("profile(): the program is for other arguments; see `explain`")
-        return profile_of(self, values_of(self.forward_sources, leaves), runs)
+        return profile_of(self, values_of(references(self.forward_sources), leaves), runs)
 
     def draw(self) -> GraphDrawing:
         """The steps of the forward program as a drawing: ``.mermaid()``, ``.dot()``, and ``.svg()`` by Graphviz."""
@@ -202,27 +204,36 @@ class Variant:
         make = self._left if self.changes else None if self.spec.cls is None else self.spec.unflatten
         had = [(_reference(source), initial) for source, initial in traced.had_gradient]
         gradients = [(_reference(source), None if slot is None else place[slot]) for source, slot in self.gradients]
-        sources = [_reference(source) for source in self.forward_sources]
         return Entry(
             leaves,
             self.captured,
             self.forward,
-            sources,
+            references(self.forward_sources),
             results,
             make,
             [*captured.reads(), *self.reads],
             had,
             gradients,
             self.writes,
-            functools.partial(self._recorded, function) if self.backward is not None and is_grad_enabled() else None,
+            self.recorder(function) if self.backward is not None and is_grad_enabled() else None,
             self.generators,
         )
 
-    def _recorded(self, function: Any, leaves: Sequence[Any], values: tuple[Any, ...], states: list[Any]) -> Any:
-        """The results of a call whose program has run, with their history."""
-        leaves = list(leaves)
-        found = Recording(self, function, leaves, states).with_history(dict(zip(self.forward_outputs, values)))
-        return self.finished(found, leaves)
+    def recorder(self, function: Any) -> Recorder:
+        """What gives the results of a run their history; `function` is the function itself, of the leaves."""
+        assert self.backward is not None
+        place = {slot: number for number, slot in enumerate(self.forward_outputs)}
+        place_of_gradient = {slot: number for number, slot in enumerate(self.wanted_slots)}
+        return Recorder(
+            [place[slot] for slot in self.recorded_slots],
+            [source.number if source.kind == "argument" else source.tensor for source, _ in self.wanted],
+            [place[slot] for slot in self.kept],
+            references(self.backward_sources),
+            self.captured,
+            self.backward,
+            [None if slot is None else place_of_gradient[slot] for _, slot in self.wanted],
+            functools.partial(Recording, self, function),
+        )
 
     def _has_same_gradients(self, leaves: list[Any]) -> bool:
         """Have the leaves a `.grad` where they had one when the function was traced?"""
@@ -243,10 +254,11 @@ class Variant:
         if self.backward is None or not is_grad_enabled():
             return self.finished(self.run_forward(leaves), leaves)
         states = [(generator, generator.get_state()) for generator in self.generators]
-        return self._recorded(function, leaves, self.forward.run(values_of(self.forward_sources, leaves)), states)
+        found = self.recorder(function).with_history(tuple(self.run_forward(leaves).values()), leaves, states)
+        return self.finished(dict(zip(self.forward_outputs, found)), leaves)
 
     def run_forward(self, leaves: list[Any]) -> dict[int, Tensor]:
-        values = self.forward.run(values_of(self.forward_sources, leaves))
+        values = self.forward.run(values_of(references(self.forward_sources), leaves))
         return dict(zip(self.forward_outputs, values))
 
     def finished(self, found: dict[int, Any], leaves: list[Any]) -> Any:
@@ -283,8 +295,9 @@ class Variant:
             found[slot] = found[slot].clone()
         if self.backward is None:
             return self.finished(found, leaves)
-        found = Recording(self, function, leaves, traced.trace.generators).with_history(found)
-        return self.finished(found, leaves)
+        given = tuple([found[slot] for slot in self.forward_outputs])
+        recorded = self.recorder(function).with_history(given, leaves, traced.trace.generators)
+        return self.finished(dict(zip(self.forward_outputs, recorded)), leaves)
 
     def recorded_of(self, results: list[Any]) -> list[Tensor]:
         """Those of all results of a call that have a history of its own, in the same order."""
@@ -308,8 +321,12 @@ def _layout_of(tensor: Tensor | None) -> Any:
     return array.dtype, array.shape, array.strides, tensor.requires_grad, array.flags.writeable
 
 
+def references(sources: Iterable[Source]) -> list[Any]:
+    """What programs call them; see sources.pyx."""
+    return [_reference(source) for source in sources]
+
+
 def _reference(source: Source) -> Any:
-    """What `Entry` calls it."""
     if source.kind == "argument":
         return source.number
     if source.kind == "gradient":
@@ -372,7 +389,7 @@ def _other_gradient(variant: Variant, values: list[Tensor], found: dict[int, Any
     if variant.backward is None:
         return None
     given = [*[values[slot] for slot in variant.cotangents], *[found[slot] for slot in variant.kept]]
-    got = variant.backward.run((*given, *values_of(variant.backward_sources, leaves)))
+    got = variant.backward.run((*given, *values_of(references(variant.backward_sources), leaves)))
     for slot, gradient in zip(variant.wanted_slots, got):
         if not _close(array_behind(gradient), array_behind(values[slot])):
             return f"gradient %{slot}"

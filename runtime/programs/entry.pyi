@@ -3,6 +3,7 @@ from typing import Any
 
 from gradsmith.runtime.programs.program import Program
 from gradsmith.runtime.programs.reads import Read
+from gradsmith.runtime.programs.recorded import Recorder
 from gradsmith.runtime.programs.snapshots import Snapshot
 
 NO_MATCH: object
@@ -25,7 +26,7 @@ class Entry:
         had: list[tuple[Any, Any]],
         gradients: list[tuple[Any, int | None]],
         writes: bool,
-        record: Callable[[Sequence[Any], tuple[Any, ...], list[Any]], Any] | None = None,
+        recorder: Recorder | None = None,
         generators: Sequence[Any] = (),
     ) -> None: ...
     def call(self, leaves: Sequence[Any]) -> Any: ...

@@ -17,7 +17,9 @@ from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, TensorMet
 from gradsmith.runtime.overrides.dispatch cimport is_overridden, overriding
 from gradsmith.runtime.programs.program cimport Program
 from gradsmith.runtime.programs.reads cimport Read
+from gradsmith.runtime.programs.recorded cimport Recorder
 from gradsmith.runtime.programs.snapshots cimport Snapshot
+from gradsmith.runtime.programs.sources cimport grad_of, leaf_in, values_of
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
 
 cnp.import_array()
@@ -62,8 +64,7 @@ cdef class Entry:
         What it reads besides; has to be laid out as it is now.
     program : Program
     sources : list
-        For each of its inputs the number of an argument, or a tensor; a tensor in a list is cloned in each run; of what is in a
-        tuple, the `.grad` is meant.
+        Of its inputs; see sources.pyx.
     results : list
         Of each leaf of the results: ("slot", place among the outputs), ("argument", number) or ("value", object).
     make : callable or None
@@ -77,9 +78,8 @@ cdef class Entry:
     writes : bool
         Does it write to memory from outside? Then, or where it changes a `.grad`, no argument may share memory with another
         one, or with what is captured.
-    record : callable or None
-        Of calls whose results have a history: makes the result of the arguments, the outputs of the program, and the
-        states that `generators` had before.
+    recorder : Recorder or None
+        Of calls whose results have a history.
     generators : sequence
         Those that such a call draws from.
     """
@@ -92,7 +92,8 @@ cdef class Entry:
     cdef Leaf *had_leaves
     cdef tuple had_kept
     cdef bint writes
-    cdef object make, record
+    cdef object make
+    cdef Recorder recorder
     cdef tuple generators
     cdef tuple kept
     cdef bint records, infers
@@ -100,7 +101,7 @@ cdef class Entry:
 
     def __init__(
         self, leaves not None, captured not None, Program program not None, list sources not None, list results not None, make,
-        list reads not None, list had not None, list gradients not None, bint writes, record=None, generators=()
+        list reads not None, list had not None, list gradients not None, bint writes, Recorder recorder=None, generators=()
     ):
         cdef Py_ssize_t i
         self.had, self.gradients, self.writes = [leaf for leaf, _ in had], gradients, writes
@@ -112,7 +113,7 @@ cdef class Entry:
         self.kept = tuple([kept_of(leaf) for leaf in (*leaves, *captured)])
         self.n_leaves, self.n_known = len(leaves), len(self.kept)
         self.program, self.sources, self.results, self.make = program, sources, results, make
-        self.record, self.generators = record, tuple(generators)
+        self.recorder, self.generators = recorder, tuple(generators)
         self.reads = [one for one in reads if isinstance(one, Read)]
         self.snapshots = [one for one in reads if isinstance(one, Snapshot)]
         self.records, self.infers, self.dtype = grad_enabled(), inference_mode_enabled(), default_type()
@@ -128,24 +129,15 @@ cdef class Entry:
         """The result of a call, or `NO_MATCH`."""
         if not self.is_for(leaves):
             return NO_MATCH
-        cdef list values = []
         cdef Py_ssize_t number
-        for source in self.sources:
-            if type(source) is int:
-                values.append(leaves[source])
-            elif type(source) is list:
-                values.append(source[0].detach().clone())
-            elif type(source) is tuple:
-                values.append(grad_of(leaf_in(leaves, source[0])))
-            else:
-                values.append(source)
-        if self.record is not None:
-            states = [(generator, generator.get_state()) for generator in self.generators]
-            return self.record(leaves, self.program.run(tuple(values)), states)
+        cdef tuple found
+        cdef list states = [(generator, generator.get_state()) for generator in self.generators]
         cdef list results = [None] * len(self.results)      # before anything is written: no memory may be left then
-        found = self.program.run(tuple(values))
+        found = self.program.run(values_of(self.sources, leaves))
+        if self.recorder is not None:
+            found = self.recorder.with_history(found, leaves, states)
         for leaf, place in self.gradients:
-            put_grad(leaf_in(leaves, leaf), None if place is None else found[place])
+            put_grad(leaf_in(leaves, leaf), None if place is None else gradient_of(<TensorBase>found[place]))
         for number in range(len(results)):
             kind, value = self.results[number]
             results[number] = found[value] if kind == "slot" else leaves[value] if kind == "argument" else value
@@ -208,20 +200,17 @@ cdef void free_leaves(Leaf *leaves, Py_ssize_t count) noexcept:
     PyMem_Free(leaves)
 
 
-cdef inline TensorBase leaf_in(object leaves, object leaf):
-    return <TensorBase?>(leaves[leaf] if type(leaf) is int else leaf)
-
-
-cdef inline object grad_of(TensorBase leaf):
-    return None if leaf.meta is None else (<TensorMeta>leaf.meta).grad
-
-
 cdef int put_grad(TensorBase leaf, object value) except -1:
     if value is not None:
         meta_of(leaf).grad = value
     elif leaf.meta is not None:
         (<TensorMeta>leaf.meta).grad = None
     return 0
+
+
+cdef object gradient_of(TensorBase found):
+    """A result, as the `.grad` of a leaf: without its history."""
+    return found if found.grad_fn == NULL else found.detach()
 
 
 def exchange_memory(TensorBase one not None, TensorBase other not None):

@@ -3,13 +3,22 @@ from typing import Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.graph.node import Node
+from gradsmith.runtime.programs.program import Program
 
 class RecordedCallBackward(Node): ...
 
-def record(
-    gradients: Callable[[tuple[Tensor | None, ...], tuple[Tensor, ...]], Sequence[Tensor | None]],
-    results: tuple[Tensor, ...],
-    inputs: tuple[Tensor, ...],
-    saved: tuple[Tensor, ...],
-    *others: Sequence[Any],
-) -> bool: ...
+class Recorder:
+    def __init__(
+        self,
+        results: Sequence[int],
+        inputs: Sequence[Any],
+        kept: Sequence[int],
+        sources: Sequence[Any],
+        captured: Sequence[Tensor],
+        backward: Program,
+        gradients: Sequence[int | None],
+        recording: Callable[[list[Any], list[Any]], Any],
+    ) -> None: ...
+    def with_history(
+        self, found: tuple[Tensor, ...], leaves: Sequence[Any], states: list[Any]
+    ) -> tuple[Tensor, ...]: ...

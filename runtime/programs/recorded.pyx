@@ -1,21 +1,30 @@
-"""The node of a call of a compiled function whose results have a history."""
+"""Calls of compiled functions whose results have a history."""
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t
+cimport numpy as cnp
 
+from gradsmith.runtime.batching.batch cimport living
 from gradsmith.runtime.graph.node cimport NODE_CUSTOM, Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
 from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, unpack
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, REQUIRES_GRAD, TensorBase
 from gradsmith.runtime.history.history cimport collect_edge, set_history_list
+from gradsmith.runtime.programs.program cimport Program
+from gradsmith.runtime.programs.sources cimport leaf_in, values_of
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+
+cnp.import_array()
 
 cdef enum:
     MOST_SAVED = 0xFFFF
 
 
 cdef class RecordedCallBackward(Node):
-    """Its backward is ``gradients(cotangents, saved)``, of tensors, or None for what takes no part."""
+    """The node of one call. It knows the arguments, not the results, which lead to it."""
 
-    cdef object gradients
+    cdef Recorder recorder
+    cdef object leaves
+    cdef list states        # of the generators that the call drew from, as they were before
 
     def __cinit__(self):
         self.flags |= NODE_CUSTOM
@@ -25,7 +34,9 @@ cdef class RecordedCallBackward(Node):
         cdef TensorBase found
         cdef tuple cotangents = tuple([gradient(grads, i) for i in range(self.n_outputs)])
         cdef tuple saved = tuple([unpack(self, i) for i in range(self.n_saved)])
-        cdef object gradients = self.gradients(cotangents, saved)
+        cdef object gradients = self.recorder.gradients_of(cotangents, saved)
+        if gradients is None:
+            gradients = self.recorder.recording(list(self.leaves), self.states).gradients(cotangents, saved)
         for i in range(self.n_edges):
             found = gradients[i]
             if found is not None:
@@ -33,46 +44,93 @@ cdef class RecordedCallBackward(Node):
         return 0
 
 
-def record(gradients, tuple results not None, tuple inputs not None, tuple saved not None, *others):
-    """Give `results` a history, which leads to `inputs`.
+cdef class Recorder:
+    """Gives the results of a program's runs a history.
 
     Parameters
     ----------
-    gradients : callable
-        Takes the gradients of the results, and `saved`; gives those of the inputs.
-    results : tuple of Tensor
-    inputs : tuple of Tensor
-    saved : tuple of Tensor
-        What the backward reads, also of the results.
-    *others : sequence
-        The arguments and captured tensors of the call, whose history must not change.
-
-    Returns
-    -------
-    bool
-        False, and nothing is done, where a result is a view, one that was given, or the same as another, or too much
-        is saved.
+    results : sequence of int
+        The outputs of the program that are to have one.
+    inputs : sequence
+        What it leads to: numbers of arguments, and tensors.
+    kept : sequence of int
+        The outputs that the backward reads.
+    sources : sequence
+        What else it reads; see sources.pyx.
+    captured : sequence of Tensor
+        What the function uses besides its arguments.
+    backward : Program
+        Takes the gradients of the results, what is kept, and the sources.
+    gradients : sequence of int or None
+        Of each of the inputs, the place of its gradient among the outputs of `backward`.
+    recording : callable
+        ``recording(leaves, states)``, of a call's arguments and the states that its generators had before, has
+        ``gradients(cotangents, saved)`` for what `backward` does not give, and ``apply(results, saved, inputs)``, which
+        gives results that are views or belong to someone else with their history.
     """
-    cdef TensorBase t
-    cdef int i
-    if len(saved) > MOST_SAVED or not are_own(results, others):
-        return False
-    cdef RecordedCallBackward node = RecordedCallBackward.__new__(RecordedCallBackward)
-    node.gradients = gradients
-    node.init(len(inputs), len(saved), 0)
-    for i in range(len(inputs)):
-        collect_edge(node, i, <TensorBase?>inputs[i])
-    set_history_list(results, node)
-    for i in range(len(saved)):
-        t = <TensorBase?>saved[i]
-        if t.grad_fn == <PyObject *>node:
-            save_output(node, i, t)
-        else:
-            save_input(node, i, t)
-    return True
+
+    def __init__(
+        self, results not None, inputs not None, kept not None, sources not None, captured not None,
+        Program backward not None, gradients not None, recording
+    ):
+        self.results, self.inputs, self.kept = tuple(results), tuple(inputs), tuple(kept)
+        self.sources, self.captured, self.gradients = tuple(sources), tuple(captured), tuple(gradients)
+        self.backward, self.recording = backward, recording
+
+    cpdef tuple with_history(self, tuple found, object leaves, list states):
+        """The outputs of a run, of which some have a history now.
+
+        Parameters
+        ----------
+        found : tuple of Tensor
+        leaves : sequence
+            The arguments of the call.
+        states : list
+            Of its generators, before.
+        """
+        cdef Py_ssize_t i
+        cdef TensorBase t
+        cdef tuple results = tuple([found[i] for i in self.results])
+        cdef tuple inputs = tuple([leaf_in(leaves, one) for one in self.inputs])
+        cdef tuple saved = tuple([found[i] for i in self.kept]) + values_of(self.sources, leaves) + inputs
+        if len(saved) > MOST_SAVED or not are_own(results, leaves, self.captured):
+            return self.as_views(found, results, inputs, saved, leaves, states)
+        cdef RecordedCallBackward node = RecordedCallBackward.__new__(RecordedCallBackward)
+        node.recorder, node.leaves, node.states = self, leaves, states
+        node.init(len(inputs), len(saved), 0)
+        for i in range(len(inputs)):
+            collect_edge(node, i, <TensorBase>inputs[i])
+        set_history_list(results, node)
+        for i in range(len(saved)):
+            t = <TensorBase?>saved[i]
+            if t.grad_fn == <PyObject *>node:
+                save_output(node, i, t)
+            else:
+                save_input(node, i, t)
+        return found
+
+    cdef tuple as_views(self, tuple found, tuple results, tuple inputs, tuple saved, object leaves, list states):
+        cdef list outputs = list(found)
+        recorded = self.recording(list(leaves), states).apply(results, saved, inputs)
+        for place, one in zip(self.results, recorded, strict=True):
+            outputs[place] = one
+        return tuple(outputs)
+
+    cdef object gradients_of(self, tuple cotangents, tuple saved):
+        """Those of the inputs, by the program; None where it does not give them: see `recording`."""
+        cdef list given = []
+        if grad_enabled() or living:
+            return None
+        for one in cotangents:
+            if one is None:
+                return None
+            given.append(one if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>(<TensorBase>one).array) else one.contiguous())
+        cdef Py_ssize_t n_read = len(saved) - len(self.inputs)
+        cdef tuple found = self.backward.run(tuple(given) + saved[:n_read])
+        return [None if place is None else found[place] for place in self.gradients]
 
 
-cdef bint are_own(tuple results, tuple others) except -1:
+cdef bint are_own(tuple results, object leaves, tuple captured) except -1:
     """Are they tensors of their own, which no one else has?"""
     cdef TensorBase t
     cdef int i, j
@@ -83,8 +141,10 @@ cdef bint are_own(tuple results, tuple others) except -1:
         for j in range(i):
             if results[j] is t:
                 return False
-        for given in others:
-            for one in given:
-                if one is t:
-                    return False
+        for one in leaves:
+            if one is t:
+                return False
+        for one in captured:
+            if one is t:
+                return False
     return True
