@@ -4,6 +4,8 @@ from typing import Any
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.programs.block import Block
 
+MOST_STEPS_AT_ONCE: int
+
 class Slot:
     number: int
     def __init__(self, number: int) -> None: ...

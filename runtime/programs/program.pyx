@@ -60,6 +60,8 @@ cdef enum:
     STEPS_BETWEEN_SIGNALS = 1 << 12
     LINE = 64
 
+MOST_STEPS_AT_ONCE = STEPS_BETWEEN_SIGNALS      # without a look at signals, which may raise
+
 
 cdef class Slot:
     def __init__(self, Py_ssize_t number):

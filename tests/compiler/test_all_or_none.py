@@ -60,6 +60,23 @@ def test_programs_that_write_last_keep_no_copies() -> None:
     assert [len(variant.forward.guarded) for variant in guarded.programs] == [1]
 
 
+def test_an_optimizer_of_large_and_small_parameters_keeps_no_copies() -> None:
+    parameters = [gs.ones(n, n, requires_grad=True) for n in (200, 3, 300)]
+
+    def step(x: Any) -> None:
+        sum((p * p).sum() for p in parameters).mul(x.sum()).backward()
+        with gs.no_grad():
+            for p in parameters:
+                p.sub_(p.grad, alpha=0.25)
+                p.grad = None
+
+    compiled = gs.compile(step)
+    for n in range(3):
+        compiled(gs.ones(1))
+        assert all(gs.equal(p, gs.full_like(p, 0.5 ** (n + 1))) for p in parameters)
+    assert [variant.forward.guarded for variant in compiled.programs] == [[]]
+
+
 def test_an_interrupt_undoes_writes() -> None:
     def long(x: Any) -> None:
         for _ in range(30_000):

@@ -7,7 +7,7 @@ from typing import Any
 
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.runtime.programs.block import Block, Repeat
-from gradsmith.runtime.programs.program import Step
+from gradsmith.runtime.programs.program import MOST_STEPS_AT_ONCE, Step
 
 
 def guarded_slots(steps: Sequence[Step], inputs: set[int], memory: Memory) -> list[int]:
@@ -17,7 +17,12 @@ def guarded_slots(steps: Sequence[Step], inputs: set[int], memory: Memory) -> li
         return []
     first, _ = written[0]
     block = steps[first].block
-    if first == len(steps) - 1 and (block is None or not _may_raise_after_write(block)):
+    ends_well = block is None or not _may_raise_after_write(block)
+    if (
+        ends_well
+        and len(steps) < MOST_STEPS_AT_ONCE
+        and not any(_may_raise(step, memory) for step in steps[first + 1 :])
+    ):
         return []
     return sorted({slot for _, slot in written})
 
@@ -31,11 +36,22 @@ def _written(step: Step, inputs: set[int], memory: Memory) -> Iterator[int]:
             yield base
 
 
+def _may_raise(step: Step, memory: Memory) -> bool:
+    """Loops over arrays that are laid out alike need no memory, as when an optimizer writes its parameters at the end."""
+    if step.block is not None:
+        return bool(step.block.fresh) or any(map(_part_may_raise, step.block.parts))
+    return not (step.is_loop and step.writes) or len({memory.layouts[slot] for slot in step.loop_inputs}) > 1
+
+
 def _may_raise_after_write(block: Block) -> bool:
     """Interrupts end loops, and products may find no memory."""
     parts: list[Any] = block.parts
     writers = [number for number, part in enumerate(parts) if _writes(part)]
-    return any(isinstance(part, Repeat) or _is_product(part) for part in parts[writers[0] :])
+    return any(map(_part_may_raise, parts[writers[0] :]))
+
+
+def _part_may_raise(part: Any) -> bool:
+    return isinstance(part, Repeat) or _is_product(part)
 
 
 def _writes(part: Any) -> bool:
