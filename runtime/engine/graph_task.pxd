@@ -31,6 +31,7 @@ cdef class GraphTask:
     cdef bint keep_graph
     cdef bint pruned                # only what leads to the requested inputs runs
     cdef bint leads_elsewhere       # of a pruned run: paths from the roots end elsewhere than at the requested inputs
+    cdef bint all_requested         # of a pruned run, once that is known: no path leads elsewhere
     cdef bint counted               # edges to observed leaves are counted
     cdef bint walked                # every node of the run is marked VISITED
     cdef bint checked               # anomaly mode was on when the run began

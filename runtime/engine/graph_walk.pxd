@@ -10,7 +10,9 @@ from gradsmith.runtime.graph.tensor cimport TensorBase, TensorMeta
 cdef PyObject *entry_of(GraphTask task, object root, uint32_t *input_nr) except NULL    # borrowed, alive during the run
 cdef inline PyObject *accumulator_of(TensorBase leaf) noexcept:     # borrowed, NULL when nobody holds one
     return NULL if leaf.meta is None else (<TensorMeta>leaf.meta).accumulator
-cdef bint is_requested(GraphTask task, Edge *edge) except -1    # does the edge of a pruned run lead to what was asked for
+cdef bint leads_to_request(GraphTask task, Edge *edge) except -1
+cdef inline bint is_requested(GraphTask task, Edge *edge) except -1:    # does the edge of a pruned run lead to what was asked for
+    return task.all_requested or leads_to_request(task, edge)
 cdef bint is_observed(PyObject *accumulator) noexcept           # does somebody see a leaf's gradients before they are stored
 cdef PyObject *lasting_accumulator(GraphTask task, TensorBase leaf) except NULL     # borrowed, alive during the run
 

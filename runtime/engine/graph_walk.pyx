@@ -104,7 +104,7 @@ cdef PyObject *target_of(Edge *edge) noexcept:
     return accumulator_of(<TensorBase>edge.node)
 
 
-cdef bint is_requested(GraphTask task, Edge *edge) except -1:
+cdef bint leads_to_request(GraphTask task, Edge *edge) except -1:
     cdef PyObject *target = target_of(edge)
     return target != NULL and state_of(task, target) & (EXECUTE | CAPTURE) != 0
 
@@ -130,6 +130,7 @@ cdef int prune(GraphTask task, list inputs, bint accumulate) except -1:
     walk = Walk()
     for root in task.roots:
         mark_paths(task, walk, entry_of(task, root, &input_nr), lowest)
+    task.all_requested = not task.leads_elsewhere
     return 0
 
 
