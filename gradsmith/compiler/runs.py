@@ -21,6 +21,7 @@ from gradsmith.compiler.plans.memory import Array
 from gradsmith.control_flow.repeating.loop import Shape
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.graph.tensor import array_behind, from_array
+from gradsmith.runtime.programs.layouts import copied_as_it_lies
 from gradsmith.runtime.programs.often import run_often
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class StepwiseRun(_Run):
 
     def _inputs(self, given: Sequence[Tensor]) -> tuple[Tensor, ...]:
         constants = [
-            from_array(array_behind(one).copy()) if slot in self.body.renewed else one
+            from_array(copied_as_it_lies(array_behind(one))) if slot in self.body.renewed else one
             for slot, one in self.body.constants.items()
         ]
         return (*[given[place] for place in self.body.places.values()], *constants)

@@ -21,8 +21,9 @@ from gradsmith.compiler.tracing import Result, Source, Traced, at_hand_for_backw
 from gradsmith.compiler.values import Values
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.calls.captured import leave_call
-from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.programs.entry import Entry
+from gradsmith.runtime.programs.layouts import copied_as_it_lies
 from gradsmith.runtime.programs.program import Program, Step
 from gradsmith.runtime.programs.recorded import Recorder
 from gradsmith.runtime.programs.sources import values_of
@@ -292,7 +293,7 @@ class Variant:
         values = traced.trace.values
         found: dict[int, Any] = {slot: leave_call(values[slot]) for slot in self.forward_outputs}
         for slot in traced.trace.constants.keys() & found.keys():
-            found[slot] = found[slot].clone()
+            found[slot] = from_array(copied_as_it_lies(array_behind(found[slot])))
         if self.backward is None:
             return self.finished(found, leaves)
         given = tuple([found[slot] for slot in self.forward_outputs])

@@ -1,4 +1,4 @@
-"""Facts about the arrays of a traced run that a plan needs, gathered into lists.
+"""How the arrays of a traced run lie: facts that a plan needs, gathered into lists, and copies that lie alike.
 
 A long trace has hundreds of thousands of values, and reading one attribute of an array from Python costs half a microsecond.
 """
@@ -29,3 +29,23 @@ def described(list tensors not None):
         owners.append(id(owner))
         layouts.append(numbers.setdefault((array.dtype, array.shape, array.strides), len(numbers)))
     return arrays, addresses, owners, layouts, list(numbers)
+
+
+def copied_as_it_lies(cnp.ndarray array not None):
+    """A copy with the same strides, also where there are gaps between the elements: a program takes strides for granted."""
+    cdef object copy = cnp.PyArray_NewCopy(array, cnp.NPY_KEEPORDER)
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(array)):
+        if cnp.PyArray_STRIDE(<cnp.ndarray>copy, i) != cnp.PyArray_STRIDE(array, i):
+            return copied_with_gaps(array)
+    return copy
+
+
+cdef object copied_with_gaps(object array):
+    if array.size == 0:
+        return array.copy()
+    first, end = np.lib.array_utils.byte_bounds(array)
+    memory = np.zeros(end - first, np.uint8)
+    found = np.ndarray(array.shape, array.dtype, memory, <uintptr_t>cnp.PyArray_DATA(array) - first, array.strides)
+    np.copyto(found, array)
+    return found

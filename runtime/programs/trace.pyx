@@ -52,6 +52,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import has_no_data
 from gradsmith.runtime.graph import tensor_api
+from gradsmith.runtime.programs.layouts import copied_as_it_lies
 from gradsmith.runtime.switches import upcalls
 
 cnp.import_array()
@@ -415,7 +416,7 @@ cdef class Trace(VmapLevel):
         owner = owner_of(<object>target.array)
         if id(owner) not in self.outside:
             if id(owner) not in self.changed:
-                self.changed[id(owner)] = owner.copy()
+                self.changed[id(owner)] = copied_as_it_lies(owner)
         elif id(owner) not in self.originals:
             self.originals[id(owner)] = (owner, owner.copy())
 

@@ -336,6 +336,37 @@ def test_arrays_of_tensors_that_the_function_makes() -> None:
             gs.compile(escape)(gs.ones(2))
 
 
+def columns_with_gaps(x: Any) -> Any:
+    made = gs.from_numpy(np.zeros((2, 6))[:, ::2])
+    made += x
+    return made * 2, made
+
+
+def one_column_after_the_other(x: Any) -> Any:
+    made = gs.from_numpy(np.asfortranarray([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]))
+    made[0] += x
+    return made.T.sum(0), made
+
+
+@pytest.mark.parametrize("function", [columns_with_gaps, one_column_after_the_other])
+def test_constants_that_are_written_lie_in_each_run_as_they_did(function: Any) -> None:
+    expect_alike(function, lambda seed: (numbers(3, seed=seed),))
+    compiled = gs.compile(function)
+    for seed in range(CALLS):
+        assert [one.stride() for one in compiled(numbers(3, seed=seed))] == [
+            one.stride() for one in function(numbers(3, seed=seed))
+        ]
+
+
+def test_tangents_of_columns_with_gaps() -> None:
+    """They are laid out as the tensor is; a program that took them for dense would write behind their end."""
+
+    def function(x: Any) -> Any:
+        return gs.func.jacfwd(lambda t: t * x)(x)
+
+    expect_alike(function, lambda seed: (numbers(2, 2, 3, 2, seed=seed)[..., 0],))
+
+
 def test_lines_of_context_managers_are_those_that_enter_them() -> None:
     def step(x: Any) -> Any:
         with gs.random.fork_rng():
