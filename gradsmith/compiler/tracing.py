@@ -281,12 +281,11 @@ class _Run:
 
     def _differentiated(self, results: list[Any]) -> tuple[list[int], list[tuple[int, int | None]]]:
         """Slots of the cotangents of results, and of inputs and their gradients; nothing where nothing is recorded."""
-        recorded = [
-            one
-            for one in results
-            if isinstance(one, Tensor) and is_batched_tensor(one) and one.requires_grad and id(one) not in self.place
-        ]
-        recorded = list({id(one): one for one in recorded}.values())
+        made = [one for one in results if isinstance(one, Tensor) and self.trace.is_made(one) and one.requires_grad]
+        made = list({id(one): one for one in made if id(one) not in self.place}.values())
+        if any(one.grad_fn is None for one in made):  # a view in no_grad(), or detach().requires_grad_()
+            raise Unrepeatable("a result requires grad, but has no history: each call would have to make a leaf")
+        recorded = [one for one in made if is_batched_tensor(one)]
         if not is_grad_enabled() or not recorded:
             return [], []
         given = {id(one): one for one in self.given if isinstance(one, Tensor)}.values()

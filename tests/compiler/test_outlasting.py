@@ -379,3 +379,31 @@ def test_arguments_and_equal_results_keep_their_histories(function):
         gradient, x.grad = x.grad, None
         sum(one.sum() for one in expected).backward()
         assert gs.equal(x.grad, gradient)
+
+
+def views_without_history(x):
+    with gs.no_grad():
+        view = x[0]
+    return x * 2, view
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        views_without_history,
+        lambda x: x.detach().requires_grad_(),
+        lambda x: (x * 2, x.detach().requires_grad_()),
+        lambda x: (x * 2, gs.ones(2, requires_grad=True), gs.tensor([1.0, 2.0], requires_grad=True)),
+    ],
+)
+@pytest.mark.parametrize("with_grad", [True, False])
+def test_leaves_that_the_function_makes_are_leaves(function, with_grad):
+    compiled = gs.compile(function)
+    for _ in range(3):
+        x = gs.ones(3, requires_grad=True)
+        with gs.set_grad_enabled(with_grad):
+            found, expected = (gs.utils.pytree.flatten(f(x))[0] for f in (compiled, function))
+        assert [(one.requires_grad, one.is_leaf) for one in found] == [(o.requires_grad, o.is_leaf) for o in expected]
+        if with_grad and found[0].grad_fn is not None:
+            found[0].sum().backward()
+            assert x.grad.tolist() == [2, 2, 2]
