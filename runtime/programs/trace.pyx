@@ -338,8 +338,8 @@ cdef class Trace(VmapLevel):
                 )
             if found < self.n_inputs and id(t) in self.leaves:
                 self.aliased[found] = t
-            if t.flags & REQUIRES_GRAD and found in self.captured and not self.captured[found].requires_grad:
-                self.captured[found] = t  # the leaf itself, in the place of another tensor that shows its array
+            if self.is_leaf_behind(t, found):
+                self.captured[found] = t  # in the place of another tensor that shows its array
             return found
         slot = self.new_slot(t)
         if depth_at_birth(t) >= self.depth:
@@ -348,6 +348,12 @@ cdef class Trace(VmapLevel):
             self.captured[slot] = t
             self.outside.add(id(owner_of(<object>t.array)))
         return slot
+
+    cdef bint is_leaf_behind(self, TensorBase t, found) except -1:
+        """Is it the leaf from outside whose array a captured tensor shows? Transforms make leaves of their own of it."""
+        if not t.flags & REQUIRES_GRAD or depth_at_birth(t) >= self.depth:
+            return False
+        return found in self.captured and not self.captured[found].requires_grad
 
     cdef TensorBase physical_of(self, TensorBase t):
         return <TensorBase>self.values[self.slot_for(t)] if is_batched(t) else t

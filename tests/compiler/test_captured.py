@@ -39,6 +39,22 @@ def test_results_that_no_step_reads() -> None:
         assert found[3].tolist() == [5]
 
 
+def test_views_of_what_is_differentiated_too() -> None:
+    """The leaf that a transform makes of a captured tensor is none of the program's."""
+    outside = numbers(4)
+
+    def function(x: Any) -> Any:
+        return func.jacrev(lambda t: t.sin())(outside) @ x, outside[-1], outside[1:]
+
+    compiled = gs.compile(function)
+    for seed in range(CALLS):
+        x = numbers(4, seed=seed)
+        for found, expected in zip(compiled(x), function(x)):
+            assert gs.equal(found, expected) and not found.requires_grad
+        outside.mul_(1.5)
+    assert len(compiled.programs) == 1
+
+
 def test_packed_sequences() -> None:
     compiled = gs.compile(lambda a, b: pack_sequence([a, b]))
     for seed in range(CALLS):
