@@ -358,6 +358,18 @@ def test_constants_that_are_written_lie_in_each_run_as_they_did(function: Any) -
         ]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_single_elements_are_rounded_as_rows_are(shape: tuple[int, ...], dtype: Any) -> None:
+    """NumPy has loops for dense rows and for others, which differ in the last bit."""
+    pairs = np.random.default_rng(0).standard_normal((40, 2)).astype(dtype)
+    for op in (gs.atan2, lambda x, y: x.abs() ** y, lambda x, y: gs.atan2(x.reshape(1), y.reshape(())) * 2):
+        compiled = gs.compile(op)
+        for pair in pairs:
+            x, y = (gs.tensor(one).reshape(shape) for one in pair)
+            assert compiled(x, y).numpy().tobytes() == op(x, y).numpy().tobytes()
+
+
 def test_tangents_of_columns_with_gaps() -> None:
     """They are laid out as the tensor is; a program that took them for dense would write behind their end."""
 

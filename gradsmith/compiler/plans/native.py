@@ -231,6 +231,8 @@ def _kind_of_ufunc(loop: tuple[Any, ...], arrays: list[Array], result: Array) ->
     if ufunc in ARITHMETIC and (n == 1 or _are_rows(strides, dtype.itemsize)):
         more = None if count == 1 else steps
         return Kind((Part(ARITHMETIC[ufunc], n, _moving(strides), more),), number_first=is_first)
+    if n == 1:  # a dense row of one, as everywhere: some loops of NumPy's round otherwise where elements lie apart
+        steps["strides"] = [array.itemsize for array in (*arrays, result)]
     more = {"function": found[0], "data": found[1], **steps}
     return Kind((Part("loop", n, 0, more),), number_first=is_first)
 

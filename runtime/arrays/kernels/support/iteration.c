@@ -97,8 +97,10 @@ init_in_order(gs_iteration *it, PyObject *const *arrays, int n, int nd, const np
         }
         append_dim(it, dims[d], strides);
     }
-    if (it->nd == 0) {
-        memset(strides, 0, sizeof(strides));
+    if (it->nd == 0) { /* a dense row of one: some loops of NumPy's round otherwise where elements lie apart */
+        for (int i = 0; i < n; i++) {
+            strides[i] = PyArray_ITEMSIZE((PyArrayObject *)arrays[i]);
+        }
         append_dim(it, 1, strides);
     }
 }
