@@ -28,6 +28,7 @@ from gradsmith.runtime.arrays.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.arrays.overlap cimport ranges_meet
 from gradsmith.runtime.batching.batch cimport VmapLevel, swap_trace
 from gradsmith.runtime.graph.tangent cimport swap_ceiling
 from gradsmith.runtime.graph.tensor cimport TensorBase, bump_version, wrap
@@ -36,6 +37,8 @@ from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from time import perf_counter
 
 import numpy as np
+
+from gradsmith.runtime.programs.layouts import copied_as_it_lies
 
 cnp.import_array()
 
@@ -415,7 +418,7 @@ cdef int run_step(Step step, Frame frame) except -1:
     if step.kind == BLOCK:
         return run_block(step.block, frame)
     if step.writes:
-        run_loop_into(step, frame, frame.arrays[step.target])
+        write_by_loop(step, frame, frame.arrays[step.target])
         if step.counted >= 0:
             bump_version(<TensorBase>frame.tensors[step.counted])
         return 0
@@ -464,11 +467,29 @@ cdef PyObject *run_loop(Step step, Frame frame) except NULL:
     return binary_scalar(step.ufunc, inputs[0], step.number, step.kind == NUMBER_FIRST)
 
 
+cdef int write_by_loop(Step step, Frame frame, PyObject *out) except -1:
+    """Of operands whose elements are other elements of `out`, copies: kernels would read them after they are written."""
+    cdef PyObject *inputs[8]
+    cdef list copies = []
+    cdef int i
+    for i in range(step.n_inputs):
+        inputs[i] = frame.arrays[step.inputs[i]]
+        if step.kind == KERNEL and inputs[i] != out and ranges_meet(<cnp.ndarray>inputs[i], <cnp.ndarray>out):
+            copy = copied_as_it_lies(<object>inputs[i])
+            copies.append(copy)
+            inputs[i] = <PyObject *>copy
+    return run_loop_on(step, inputs, out)
+
+
 cdef int run_loop_into(Step step, Frame frame, PyObject *out) except -1:
     cdef PyObject *inputs[8]
     cdef int i
     for i in range(step.n_inputs):
         inputs[i] = frame.arrays[step.inputs[i]]
+    return run_loop_on(step, inputs, out)
+
+
+cdef int run_loop_on(Step step, PyObject **inputs, PyObject *out) except -1:
     if step.kind == UNARY:
         return unary_into(step.ufunc, inputs[0], out)
     if step.kind == BINARY:

@@ -242,7 +242,7 @@ class Roller:
                 return False
             if lead is None or lead.nbytes != array.nbytes or self.copied.get(place, base) != base:
                 return False
-            if lead.until is not None and position > lead.until:
+            if lead.until is not None and (iteration > 0 or position > lead.until):  # it is overwritten before
                 return False
             copied[place] = base
         self.copied |= copied
