@@ -49,10 +49,13 @@ def key_of_value(value: Any) -> Any:
     """Equal for values that a program may take for the same."""
     if isinstance(value, float):
         return (float, value, np.copysign(1.0, value))
+    if isinstance(value, complex):
+        return (complex, repr(value))
     if isinstance(value, PLAIN):
         return (type(value), value)
     if isinstance(value, (tuple, frozenset)) and all(isinstance(item, PLAIN) for item in value):
-        return (type(value), value)
+        keys = map(key_of_value, value)  # 1, 1.0 and True are equal, and zeros have signs
+        return (type(value), tuple(keys) if isinstance(value, tuple) else frozenset(keys))
     if isinstance(value, (np.dtype, np.generic, slice, type, range)):
         return (type(value), repr(value))
     return Same(value)

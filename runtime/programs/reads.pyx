@@ -76,8 +76,13 @@ cdef bint holds_the_same(object holder, object copy) except -1:
     if isinstance(holder, np.ndarray):
         return has_the_same_bits(holder, copy)
     if PyAnySet_Check(holder):
-        return holder == copy
+        return holder == copy and members(holder) == members(copy)
     return len(holder) == len(copy) and all([is_as_it_was(one, other) for one, other in zip(holder, copy)])
+
+
+cdef set members(object holder):
+    """With their types: 1, 1.0 and True are equal."""
+    return {(type(one), one) for one in holder}
 
 
 cdef bint has_the_same_bits(cnp.ndarray array, cnp.ndarray copy) except -1:
@@ -97,6 +102,8 @@ cdef bint is_as_it_was(object found, object value) except -1:
         return False
     if type(value) is float:
         return found == value and (value != 0.0 or copysign(1.0, found) == copysign(1.0, value))
+    if type(value) is complex:
+        return repr(found) == repr(value)
     if type(value) in NUMBERS_AND_STRINGS:
         return found == value
     if type(value) is tuple:
