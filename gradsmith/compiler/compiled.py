@@ -233,6 +233,8 @@ class Compiled:
 
     def _trace(self, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Traced, CapturedValues]:
         values = self._captured_values(leaves)
+        if values.reach.iterators:
+            raise Unrepeatable("an iterator from outside goes on with each call")
         try:
             return self._traced_with(values, leaves, spec), values
         except Unrepeatable:

@@ -1,5 +1,7 @@
 """Calls one after the other, and changes between them that a program could overlook: each does what eager does."""
 
+import io
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -170,6 +172,59 @@ def a_count_and_what_else_is_left() -> Any:
     return f, [call] * 5, lambda: (s.n, s.last)
 
 
+# ---- iterators
+
+
+def an_iterator_that_goes_on() -> Any:
+    numbers, s = iter([1.0, 2.0, 3.0, 4.0, 5.0]), SimpleNamespace(left=itertools.count(3))
+    return lambda x: x * next(numbers) + next(s.left), [lambda: [gs.ones(2)]] * 6, lambda: None
+
+
+def a_generator_that_goes_on() -> Any:
+    def halves():
+        number = 1.0
+        while True:
+            yield number
+            number /= 2
+
+    rates = halves()
+    return lambda x: x * next(rates), [lambda: [gs.ones(2)]] * 4, lambda: None
+
+
+def lines_that_go_on() -> Any:
+    lines = io.StringIO("1\n2\n3\n4\n")
+    return lambda x: x * float(next(lines)), [lambda: [gs.ones(2)]] * 4, lambda: lines.tell()
+
+
+def batches_that_go_on() -> Any:
+    data = iter(gs.utils.data.DataLoader(gs.utils.data.TensorDataset(gs.arange(6.0)), batch_size=2))
+
+    def f(x):
+        (batch,) = next(data)
+        return x * batch
+
+    return f, [lambda: [gs.ones(2)]] * 4, lambda: None
+
+
+class Steps:
+    """An iterator of the user's, which counts in an attribute."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> int:
+        self.n += 1
+        return self.n
+
+
+def steps_that_are_counted() -> Any:
+    steps = Steps()
+    return lambda x: x * next(steps), [lambda: [gs.ones(2)]] * 4, lambda: steps.n
+
+
 # ---- what is put in another's place
 
 
@@ -297,6 +352,11 @@ CASES = [
     a_count_beside_a_result,
     a_count_beside_a_constant,
     a_count_and_what_else_is_left,
+    an_iterator_that_goes_on,
+    a_generator_that_goes_on,
+    lines_that_go_on,
+    batches_that_go_on,
+    steps_that_are_counted,
     two_that_change_places,
     views_of_each_other,
     one_from_outside_that_is_moved,

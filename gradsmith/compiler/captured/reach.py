@@ -48,6 +48,8 @@ class Reach:
         Those of networks that are not parts of others.
     codes : list of code
         Of the functions of the user's.
+    iterators : list
+        That go on, which leaves no trace in what can be looked at. Those of the user's classes keep it in attributes.
     """
 
     def __init__(self, roots: Iterable[Any]) -> None:
@@ -55,6 +57,7 @@ class Reach:
         self.spaces: list[Space] = []
         self.modules: list[Module] = []
         self.codes: list[types.CodeType] = []
+        self.iterators: list[Any] = []
         self._seen: dict[int, Any] = {}
         self._foreign: set[int] = set()  # of what is seen: what the package keeps for itself
         self._waiting: deque[Any] = deque()
@@ -108,6 +111,8 @@ class Reach:
             self.spaces.append(spaces.Draws(value, f"a {type(value).__name__}"))
         elif isinstance(value, Module):
             self._module(value)
+        elif hasattr(type(value), "__next__") and not _is_of_user(type(value)):
+            self.iterators.append(value)
         else:
             self._come_to(_behind(value))
             self._object(value)
