@@ -249,18 +249,29 @@ def views_of_each_other() -> Any:
     return f, [lambda: [gs.ones(2)]] * 4, lambda: (s.a, s.b)
 
 
+def views_that_change_places() -> Any:
+    s = SimpleNamespace(a=gs.tensor([1.0, 2.0]), b=gs.tensor([3.0, 4.0]))
+
+    def f(x):
+        y = s.a * 1 + s.b * 10
+        s.a, s.b = s.b.view(2), s.a.view(2)
+        return x + y
+
+    return f, [lambda: [gs.ones(2)]] * 4, lambda: (s.a, s.b)
+
+
 def one_from_outside_that_is_moved() -> Any:
-    s = SimpleNamespace(now=None, tables=[gs.ones(2), gs.zeros(2)])
+    s, numbers = SimpleNamespace(now=gs.ones(2), tables=[gs.ones(2), gs.zeros(2)]), iter("12345")
 
     def f(x):
         s.now = s.tables[0]
         return x * 2
 
     def call():
-        s.tables[0] = gs.full((2,), 5.0) if s.now is not None else s.tables[0]
+        s.tables[0] = gs.full((2,), float(next(numbers)))
         return [gs.ones(2)]
 
-    return f, [call] * 4, lambda: s.now
+    return f, [call] * 5, lambda: s.now
 
 
 def defaults_of_a_function_that_is_called() -> Any:
@@ -359,6 +370,7 @@ CASES = [
     steps_that_are_counted,
     two_that_change_places,
     views_of_each_other,
+    views_that_change_places,
     one_from_outside_that_is_moved,
     defaults_of_a_function_that_is_called,
     a_number_that_becomes_another_kind_of_number,
@@ -372,3 +384,16 @@ CASES = [
 @pytest.mark.parametrize("make", CASES)
 def test_calls(make: Any) -> None:
     expect_alike(make)
+
+
+def test_a_state_that_becomes_of_another_dtype_is_refused() -> None:
+    s = SimpleNamespace(h=gs.tensor([1.0, 2.0], dtype=gs.float64))
+
+    def f(x):
+        y = x + s.h
+        s.h = y.to(gs.float32)
+        return y
+
+    with pytest.raises(gs.compiler.TraceError, match="which was one of shape .* and float64 before"):
+        gs.compile(f)(gs.ones(2))
+    assert s.h.tolist() == [1, 2]
