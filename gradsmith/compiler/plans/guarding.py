@@ -37,7 +37,7 @@ def _written(step: Step, inputs: set[int], memory: Memory) -> Iterator[int]:
 
 
 def _may_raise(step: Step, memory: Memory) -> bool:
-    """Loops over arrays that are laid out alike need no memory, as when an optimizer writes its parameters at the end."""
+    """Loops over arrays that are laid out alike need no memory: an optimizer that writes parameters at the end."""
     if step.block is not None:
         return bool(step.block.fresh) or any(map(_part_may_raise, step.block.parts))
     return not (step.is_loop and step.writes) or len({memory.layouts[slot] for slot in step.loop_inputs}) > 1
