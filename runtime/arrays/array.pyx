@@ -94,6 +94,7 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
     PyObject *gs_sum(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_mean(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_nansum(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_sum_of_squares(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_prod(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_amax(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_amin(PyObject *a, PyObject *axes, int keepdims) except NULL
@@ -709,6 +710,11 @@ cdef PyObject *mean_axes(PyObject *a, object axes, bint keepdims) except NULL:
 
 cdef PyObject *nansum_axes(PyObject *a, object axes, bint keepdims) except NULL:
     return gs_nansum(a, <PyObject *>axes, keepdims)
+
+
+def sum_of_squares(array, axes, bint keepdims):
+    """Of float32 and float64 that lie side by side, with the bits of the sum of an array of squares, of which there is none."""
+    return owned(gs_sum_of_squares(<PyObject *>array, <PyObject *>axes, keepdims))
 
 
 cdef PyObject *prod_axes(PyObject *a, object axes, bint keepdims) except NULL:

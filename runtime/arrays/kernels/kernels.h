@@ -106,6 +106,7 @@ PyObject *gs_where(PyObject *condition, PyObject *a, PyObject *b);
 PyObject *gs_sum(PyObject *a, PyObject *axes, int keepdims);
 PyObject *gs_mean(PyObject *a, PyObject *axes, int keepdims);
 PyObject *gs_nansum(PyObject *a, PyObject *axes, int keepdims);
+PyObject *gs_sum_of_squares(PyObject *a, PyObject *axes, int keepdims); /* of float32 and float64, with data */
 PyObject *gs_prod(PyObject *a, PyObject *axes, int keepdims);
 PyObject *gs_amax(PyObject *a, PyObject *axes, int keepdims);
 PyObject *gs_amin(PyObject *a, PyObject *axes, int keepdims);

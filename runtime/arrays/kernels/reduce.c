@@ -41,6 +41,14 @@ sum_numbers(int type, const gs_loop *loop, const char *x, char *out, npy_intp ou
 }
 
 static int
+sum_squares(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    (void)loop;
+    return type == NPY_FLOAT32 ? gs_sum_squares_float32((const float *)x, (float *)out, outer, r, inner)
+                               : gs_sum_squares_float64((const double *)x, (double *)out, outer, r, inner);
+}
+
+static int
 multiply_floats(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
     (void)loop;
@@ -225,6 +233,13 @@ innermost_reduced(const groups *g)
     return at;
 }
 
+/* Are the elements something else than what is added? */
+static int
+looks_at_elements(reducer reduce)
+{
+    return reduce == sum_numbers || reduce == sum_squares;
+}
+
 /* Reduces the dense data at x, of type `from`, into out, of type `type`. */
 static int
 reduce_groups(groups *g, reducer reduce, const gs_loop *loop, int from, int type, const char *x, char *out)
@@ -243,7 +258,7 @@ reduce_groups(groups *g, reducer reduce, const gs_loop *loop, int from, int type
         }
         status = to == NULL ? -1 : reduce(from, loop, x, to, outer, r, inner);
         from = type;
-        reduce = reduce == sum_numbers ? sum_floats : reduce; /* a NaN is now the sum of both infinities, and counts */
+        reduce = looks_at_elements(reduce) ? sum_floats : reduce; /* these are sums, where a NaN is one of infinities */
         gs_array_xrelease(source);
         source = step;
         x = to;
@@ -261,7 +276,7 @@ reduce_or_copy(groups *g, PyObject *array, reducer reduce, const gs_loop *loop, 
         return reduce_groups(g, reduce, loop, from, type, x, out);
     }
     npy_intp n = product(g, 0, g->n); /* every reduced dimension has size 1 */
-    if (from != type || reduce == sum_numbers) {
+    if (from != type || looks_at_elements(reduce)) {
         return reduce(from, loop, x, out, n, 1, 1);
     }
     memcpy(out, x, (size_t)(n * gs_itemsize[type]));
@@ -433,6 +448,17 @@ gs_nansum(PyObject *a, PyObject *argument, int keepdims)
         return NULL;
     }
     return axes.count == 0 ? zeros(type, &axes) : reduce_array(a, &axes, sum_numbers, NULL, type);
+}
+
+PyObject *
+gs_sum_of_squares(PyObject *a, PyObject *argument, int keepdims)
+{
+    gs_axes axes;
+    int type = gs_numeric_type(a);
+    if (type < 0 || !is_single_or_double("sum_of_squares", type) || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
+        return NULL;
+    }
+    return axes.count == 0 ? zeros(type, &axes) : reduce_array(a, &axes, sum_squares, NULL, type);
 }
 
 static PyObject *

@@ -23,6 +23,7 @@
 #define NARROW 32          /* rows below this many columns are joined to longer ones */
 
 #define ALL_ELEMENTS(x) (x)
+#define SQUARES(x) ((x) * (x))
 #define NUMBERS(x) ((x) == (x) ? (x) : 0) /* what is no NaN */
 
 #define TERM ALL_ELEMENTS
@@ -44,4 +45,23 @@
 #include "support/with_float64.h"
 #undef NAME
 #define NAME(x) x##_numbers_float64
+#include "sum_template.h"
+#undef TERM
+
+/* A square is rounded before it is added, also where one instruction could do both. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#define TERM SQUARES
+#include "support/with_float32.h"
+#undef NAME
+#define NAME(x) x##_squares_float32
+#include "sum_template.h"
+
+#include "support/with_float64.h"
+#undef NAME
+#define NAME(x) x##_squares_float64
 #include "sum_template.h"

@@ -24,6 +24,10 @@ int gs_sum_terms_float64(gs_terms write, void *context, npy_intp cost, double *o
 int gs_sum_numbers_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
 int gs_sum_numbers_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);
 
+/* The same of the squares of elements. */
+int gs_sum_squares_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
+int gs_sum_squares_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);
+
 /* The same for pairs, the parts of complex numbers: out[o, p] = sum over r of x[o, r, p]. */
 int gs_sum_pairs_float32(const float *x, float *out, npy_intp outer, npy_intp r);
 int gs_sum_pairs_float64(const double *x, double *out, npy_intp outer, npy_intp r);

@@ -22,6 +22,7 @@ from gradsmith.runtime.arrays.functions.ownership cimport fresh_beside, take
 
 import numpy as np
 
+from gradsmith.runtime.arrays.array import sum_of_squares
 from gradsmith.runtime.arrays.complex_casts import real_where_kept
 
 cnp.import_array()
@@ -34,6 +35,7 @@ cdef extern from "runtime/arrays/functions/running/scans_kernels.h" nogil:
 
 cdef enum:
     LARGE = 4096            # elements from which on a loop lets other threads run
+    MANY = 2048             # elements whose squares take longer to be kept than a call of a function
 
 # Elements that have no loop in scans_kernels.c.
 ctypedef fused number:
@@ -330,15 +332,22 @@ cpdef object p_norm_of(object a, object p, object dim, bint keepdim):
 
 cdef object usual_norm(object a, bint is_euclidean, object axes, bint keepdim):
     """Of real numbers, without Python and on several threads: the sum of magnitudes, or the root of that of squares."""
-    cdef PyObject *parts = unary(SQUARE if is_euclidean else ABSOLUTE, <PyObject *>a)
-    try:
-        total = take(sum_axes(parts, axes, keepdim))
-    finally:
-        release_array(parts)        # it serves the next result of its size, without page faults
+    total = sum_of_powers(a, is_euclidean, axes, keepdim)
     if is_euclidean and has_left_range(total, a, axes):
         with np.errstate(all="ignore"):
             return np.asarray(scaled_norm(np.abs(a), 2, axes, keepdim)).astype(a.dtype, copy=False)
     return take(unary(SQRT, <PyObject *>total)) if is_euclidean else total
+
+
+cdef object sum_of_powers(object a, bint is_euclidean, object axes, bint keepdim):
+    """The sum of squares or magnitudes; many squares that lie side by side are never kept."""
+    if is_euclidean and is_side_by_side(a):
+        return sum_of_squares(a, axes, keepdim)
+    cdef PyObject *parts = unary(SQUARE if is_euclidean else ABSOLUTE, <PyObject *>a)
+    try:
+        return take(sum_axes(parts, axes, keepdim))
+    finally:
+        release_array(parts)        # it serves the next result of its size, without page faults
 
 
 cdef bint has_left_range(object total, object a, object axes) except -1:
@@ -374,6 +383,13 @@ cdef bint has_zero(real *sums, npy_intp n) noexcept:
         if sums[i] == 0:
             return True
     return False
+
+
+cdef bint is_side_by_side(cnp.ndarray a) noexcept:
+    """And are they many?"""
+    if cnp.PyArray_SIZE(a) < MANY or not cnp.PyArray_ISBEHAVED_RO(a):
+        return False
+    return cnp.PyArray_IS_C_CONTIGUOUS(a) or cnp.PyArray_IS_F_CONTIGUOUS(a)
 
 
 cdef object scaled_norm(object size, object p, object axes, bint keepdim):
