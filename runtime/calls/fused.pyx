@@ -23,6 +23,7 @@ from gradsmith.runtime.arrays.array cimport (
     is_meta,
     release_array,
 )
+from gradsmith.runtime.arrays.functions.ordered.clamped cimport clamped_integers
 from gradsmith.runtime.batching.batch cimport VmapLevel, batch_of, current_trace, living
 from gradsmith.runtime.engine.sums_at cimport is_first
 from gradsmith.runtime.engine.zero_gradients cimport nan_safe_enabled
@@ -56,9 +57,11 @@ cdef extern from *:
     """
     #define GS_IS_PASS(kernel) ((kernel)->loops[0] == NULL)
     #define GS_SHARE_LOOPS(a, b) ((a)->loops[0] == (b)->loops[0])
+    #define GS_IS_CLAMP(kernel) (strcmp((kernel)->name, "clamp_scalar_scalar_forward") == 0)
     """
     bint GS_IS_PASS(const FusedKernel *kernel) noexcept
     bint GS_SHARE_LOOPS(const FusedKernel *a, const FusedKernel *b) noexcept
+    bint GS_IS_CLAMP(const FusedKernel *kernel) noexcept
 
 cdef enum:
     SAVED_SOURCE = 0x40         # GS_SAVED of kernels/fused.h
@@ -290,7 +293,19 @@ cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, obj
     if not read_operands(kernel, tensors, scalars, inputs, numbers):
         return None
     array = fused_or_in_float32(kernel, inputs, numbers)
+    if array == NULL and GS_IS_CLAMP(kernel):
+        array = clamped(inputs[0], scalars, NULL)
     return None if array == NULL else wrap_owned(array)
+
+
+cdef PyObject *clamped(PyObject *array, object scalars, PyObject *out) except? NULL:
+    """Integers, for which there is a loop too; NULL without an exception for others."""
+    least, greatest = scalars
+    found = clamped_integers(array, least, greatest, out)
+    if found is None:
+        return NULL
+    Py_INCREF(found)
+    return <PyObject *>found
 
 
 cdef TensorBase by_ops(OpsRule rule, tuple given):
@@ -358,7 +373,12 @@ cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scala
     for i in range(kernel.n_inputs):
         if inputs[i] != out.array and may_overlap(inputs[i], out.array):
             return fused_and_copied(kernel, inputs, numbers, out)
-    return fused_over(kernel, inputs, numbers, out.array) or fused_and_copied(kernel, inputs, numbers, out)
+    if fused_over(kernel, inputs, numbers, out.array) or fused_and_copied(kernel, inputs, numbers, out):
+        return True
+    if not GS_IS_CLAMP(kernel) or clamped(inputs[0], scalars, out.array) == NULL:
+        return False
+    Py_DECREF_pointer(out.array)
+    return True
 
 
 cdef bint fused_and_copied(

@@ -40,6 +40,56 @@ def test_bounds(name, dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(), (0, 3), (2,), (3, 5), (70, 1000)])
+def test_numbers_between_two(dtype, shape):
+    limits = np.iinfo(dtype)
+    a = numbers(dtype, shape)
+    signed = limits.min < 0
+    most = min(limits.max, 2**63 - 1)
+    for low, high in [(3, 90), (limits.min, most), (90, 3), (-7 * signed, 1), (most, most), (0, 0)]:
+        expected = np.minimum(np.maximum(a, dtype_of(dtype, low)), dtype_of(dtype, high))
+        for view in (np.s_[...], np.s_[..., ::-1], np.s_[..., ::2]) if shape else (np.s_[...],):
+            x = gs.from_numpy(a[view].copy() if view is Ellipsis else a.copy()[view])
+            before = x.numpy().copy()
+            found = x.clamp(low, high)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, expected[view])
+            np.testing.assert_array_equal(x, before)
+            assert x.clamp_(low, high) is x
+            np.testing.assert_array_equal(x, expected[view])
+
+
+def dtype_of(dtype, number):
+    return np.asarray(number, dtype)
+
+
+def test_bounds_that_are_no_numbers_of_the_type():
+    x = gs.tensor([1, 200], dtype=gs.uint8)
+    for low, high in ((0, 256), (-(2**70), 5)):
+        for call in (x.clamp, x.clamp_):
+            with pytest.raises(RuntimeError, match="overflow"):
+                call(low, high)
+    assert x.tolist() == [1, 200]
+    assert x.clamp(1.5, 4.0).tolist() == [1.5, 4.0]
+    with pytest.raises(RuntimeError):
+        x.clamp_(1.5, 4.0)
+    top = gs.tensor([2**64 - 1, 5], dtype=gs.uint64)
+    assert top.clamp(7, 2**64 - 2).tolist() == [2**64 - 2, 7]
+
+
+def test_numbers_between_two_elsewhere():
+    x = gs.arange(6).reshape(2, 3)
+    assert gs.vmap(lambda x: x.clamp(1, 3))(x).tolist() == [[1, 1, 2], [3, 3, 3]]
+    assert x.to("meta").clamp(1, 3).shape == (2, 3)
+    rows = gs.zeros(1, 3, dtype=gs.int64).expand(2, 3)
+    with pytest.raises(RuntimeError):
+        rows.clamp_(1, 3)
+    part = x[0, 1:]
+    part.clamp_(2, 2)
+    assert x.tolist() == [[0, 2, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
 def test_extremes(dtype):
     a = numbers(dtype, (7, 33, 5))
     for dim in (0, 1, 2, (0, 2), (0, 1, 2)):
