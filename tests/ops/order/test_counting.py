@@ -1,5 +1,6 @@
 """Unique elements, counts and histograms, places of elements: against PyTorch's recorded answers."""
 
+import itertools
 import pickle
 
 import numpy as np
@@ -190,6 +191,30 @@ def test_histograms_are_numpys(dtype, weighted, density):
         counts, expected_edges = np.histogram(a, of_numpy, limits, density, weight if weighted else None)
         np.testing.assert_allclose(found.hist.numpy(), counts, rtol=1e-5)
         np.testing.assert_allclose(found.bin_edges.numpy(), expected_edges, rtol=2e-6 if dtype == "float32" else 1e-15)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (-3.3, 0.7), (1e30, 3e30), (-1e-40, 1e-40), (1, 1.0000005), (-3e38, 3e38)]
+)
+def test_elements_beside_an_edge_are_in_their_bin(low, high, dtype):
+    rng = np.random.default_rng(1)
+    of_numpy = np.linspace(low, high, 38, dtype=dtype)
+    several = np.sort(rng.choice(of_numpy, 60)), np.sort(of_numpy**3) if abs(high) < 9 else of_numpy
+    for edges in (of_numpy, *several):
+        beside = [edges, np.nextafter(edges, np.inf, dtype=dtype), np.nextafter(edges, -np.inf, dtype=dtype)]
+        between = (rng.random(400) * 2 - 1) * max(abs(low), abs(high))
+        elements = np.concatenate([*beside, between, [np.inf, -np.inf, np.nan]]).astype(dtype)
+        counts = gs.histogram(gs.tensor(elements), gs.tensor(edges)).hist.numpy()
+        expected = [np.count_nonzero((elements >= a) & (elements < b)) for a, b in itertools.pairwise(edges)]
+        expected[-1] += np.count_nonzero(elements == edges[-1])
+        np.testing.assert_array_equal(counts, expected)
+
+
+def test_edges_at_infinity():
+    x = gs.tensor([-np.inf, -1.0, 0.0, 2.0, np.inf])
+    for edges, expected in (([-np.inf, 0, 1, np.inf], [2, 1, 2]), ([-np.inf, 0, 1], [2, 1]), ([0, 2, np.inf], [1, 2])):
+        assert gs.histogram(x, gs.tensor(edges)).hist.tolist() == expected
 
 
 def test_a_histogram_leaves_out_what_is_no_number():

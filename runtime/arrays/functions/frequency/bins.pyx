@@ -1,7 +1,7 @@
 """Numbers of elements in bins of equal length, for float32 and float64, and of equal small integers."""
 
 from cpython.ref cimport PyObject
-from libc.math cimport NAN
+from libc.math cimport INFINITY, NAN
 cimport numpy as cnp
 from numpy cimport npy_int64, npy_intp
 
@@ -121,22 +121,37 @@ def counts_between(cnp.ndarray a not None, cnp.ndarray edges not None):
 cdef bint count_between(
     const real *elements, npy_intp size, const real *edges, npy_intp bins, npy_int64 *count
 ) noexcept nogil:
-    cdef npy_intp i, first, last, middle
+    cdef npy_intp i
+    cdef real low = edges[0], high = edges[bins], scale = bins / (high - low) if low < high else 0
     for i in range(bins):
         if not edges[i] <= edges[i + 1]:
             return False
+    if not 0 < scale < INFINITY:
+        scale = 0
     for i in range(size):
-        if not edges[0] <= elements[i] <= edges[bins]:
-            continue
-        first, last = 0, bins - 1       # the last bin whose lower edge is not above the element
-        while first < last:
-            middle = last - (last - first) // 2
-            if edges[middle] <= elements[i]:
-                first = middle
-            else:
-                last = middle - 1
-        count[first] += 1
+        if low <= elements[i] <= high:
+            count[place_between(elements[i], edges, bins, scale)] += 1
     return True
+
+
+cdef inline npy_intp place_between(real element, const real *edges, npy_intp bins, real scale) noexcept nogil:
+    """The last bin whose lower edge is not above the element, found beside where it is between equal bins."""
+    cdef npy_intp first = 0, last = bins - 1, middle
+    if scale != 0:
+        middle = min(<npy_intp>((element - edges[0]) * scale), last)
+        if edges[middle] > element:
+            last = middle = middle - 1
+        elif middle < last and edges[middle + 1] <= element:
+            first = middle = middle + 1
+        if edges[middle] <= element and (middle == bins - 1 or element < edges[middle + 1]):
+            return middle
+    while first < last:
+        middle = last - (last - first) // 2
+        if edges[middle] <= element:
+            first = middle
+        else:
+            last = middle - 1
+    return first
 
 
 def counts_of_integers(cnp.ndarray a not None, npy_intp least_length):
