@@ -56,39 +56,51 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """
     if mode != "constant" and mode not in _MODES:
         raise NotImplementedError(f"pad(): Unrecognised padding mode {mode}; there are constant, {', '.join(_MODES)}")
-    amounts = [index(n) for n in pad]
-    if len(amounts) % 2:
-        raise RuntimeError(f"pad(): Padding length must be divisible by 2, but it is {len(amounts)}")
-    if len(amounts) > 2 * input.ndim:
-        raise RuntimeError(
-            "pad(): Padding length should be less than or equal to two times the input dimension but got padding "
-            f"length {len(amounts)} and input of dimension {input.ndim}"
-        )
     if mode == "constant":
+        amounts = [index(n) for n in pad]
+        _check_length(input.shape, amounts)
         return constant_pad_nd(input, amounts, 0 if value is None else value)
     if value is not None and value != 0:
         raise RuntimeError(f'pad(): Padding mode "{mode}" doesn\'t take in value argument')
-    dims = len(amounts) // 2
-    if dims not in (1, 2, 3) or input.ndim not in (dims + 1, dims + 2):
-        raise NotImplementedError(
-            f"pad(): Padding size {len(amounts)} is not supported for {input.ndim}D input tensor: with a mode other "
-            "than constant, the last 1, 2 or 3 dimensions are padded of a tensor that has one or two more, but got "
-            f"{len(amounts)} numbers for size {list(input.shape)}"
-        )
-    return _padded(input, amounts, mode) if any(amounts) else input.clone()  # a write to it is none to the input
-
-
-def _padded(input: Tensor, amounts: Sequence[int], mode: str) -> Tensor:
-    for number in range(len(amounts) // 2):
-        dim = input.ndim - 1 - number
-        before, after = amounts[2 * number : 2 * number + 2]
-        if before or after:
-            places = _places(mode, input.shape, dim, before, after)
-            input = index_select(input, dim, copied_beside(input, places))
+    chosen = _chosen(mode, input.shape, *map(index, pad))
+    if not chosen:
+        return input.clone()  # a write to it is none to the input
+    for dim, places in chosen:
+        input = index_select(input, dim, copied_beside(input, places))
     return input
 
 
+def _check_length(shape: tuple[int, ...], amounts: Sequence[int]) -> None:
+    if len(amounts) % 2:
+        raise RuntimeError(f"pad(): Padding length must be divisible by 2, but it is {len(amounts)}")
+    if len(amounts) > 2 * len(shape):
+        raise RuntimeError(
+            "pad(): Padding length should be less than or equal to two times the input dimension but got padding "
+            f"length {len(amounts)} and input of dimension {len(shape)}"
+        )
+
+
 @lru_cache(256)
+def _chosen(mode: str, shape: tuple[int, ...], *amounts: int) -> list[tuple[int, Places]]:
+    """Dimensions, the last one first, and which of their elements are taken."""
+    _check_length(shape, amounts)
+    dims, ndim = len(amounts) // 2, len(shape)
+    if dims not in (1, 2, 3) or ndim not in (dims + 1, dims + 2):
+        raise NotImplementedError(
+            f"pad(): Padding size {len(amounts)} is not supported for {ndim}D input tensor: with a mode other "
+            "than constant, the last 1, 2 or 3 dimensions are padded of a tensor that has one or two more, but got "
+            f"{len(amounts)} numbers for size {list(shape)}"
+        )
+    chosen, sizes = [], list(shape)
+    for number, (before, after) in enumerate(zip(amounts[::2], amounts[1::2], strict=True)):
+        dim = ndim - 1 - number
+        if before or after:
+            places = _places(mode, tuple(sizes), dim, before, after)
+            chosen.append((dim, places))
+            sizes[dim] = len(places)
+    return chosen
+
+
 def _places(mode: str, shape: tuple[int, ...], dim: int, before: int, after: int) -> Places:
     size = shape[dim]
     total, kept = size + before + after, size - max(-before, 0) - max(-after, 0)
