@@ -281,6 +281,19 @@ def test_the_nearest_elements_of_a_grid_are_copied(points, channels, dtype):
         np.testing.assert_array_equal(found[image, :, 0], taken)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("padding_mode", ["zeros", "border"])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("channels", [1, 3, 20])
+def test_a_few_points_of_a_grid_are_those_of_many(channels, mode, padding_mode, dtype):
+    x = gs.tensor(RNG.standard_normal((2, channels, 30, 40)).astype(dtype))
+    x[0, 0, 0, 0] = math.nan
+    grid = gs.tensor((RNG.standard_normal((2, 1, 7, 2)) * 0.7).astype(dtype))
+    few = F.grid_sample(x, grid, mode, padding_mode, False)
+    many = F.grid_sample(x, grid.repeat(1, 1500, 1, 1), mode, padding_mode, False)
+    np.testing.assert_allclose(many.numpy(), few.expand(many.shape).numpy(), rtol=1e-6 if dtype == "float32" else 1e-14)
+
+
 def test_what_is_outside_of_an_image():
     x = gs.tensor([[[[1.0, 2.0, 3.0]]]], dtype=gs.float64)
     points = gs.tensor([-3.0, -2.0, 0.5, 2.0, 3.0], dtype=gs.float64)

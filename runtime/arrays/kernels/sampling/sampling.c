@@ -6,8 +6,7 @@
  *
  *     image[channel][element]   ->   turned[element][channel]
  *
- * Where each point has a single element, as the nearest one is, and there are too few of them to turn an image for, they
- * are fetched as the image is.
+ * Where points are too few to turn an image for, their elements are fetched as the image is.
  *
  * Sums have one order, whatever the number of threads.
  */
@@ -88,7 +87,7 @@ lay_out(sampling *job)
 static int
 is_taken(const gs_samples *s)
 {
-    return s->taps == 1 && s->points <= (s->size <= SMALL ? s->size : s->size / 4);
+    return s->points * s->taps <= (s->size <= SMALL ? s->size : s->size / 4);
 }
 
 static int

@@ -125,13 +125,21 @@ NAME(weigh_block)(npy_intp width, const block *b, const void *values, const void
 
 #undef FOR_WIDTH
 
-/* ---- one channel as it is, with one tap for each point */
+/* ---- one channel as it is */
 
 GS_CLONES static void
-NAME(take_points)(const npy_int64 *places, const REAL *weights, npy_intp n, const REAL *image, REAL *values)
+NAME(take_points)(const block *b, const REAL *image, REAL *values)
 {
-    for (npy_intp p = 0; p < n; p++) {
-        values[p] = places[p] >= 0 ? 0 + weights[p] * image[places[p]] : 0;
+    for (npy_intp p = 0; p < b->n; p++) {
+        values[p] = 0;
+    }
+    for (npy_intp k = 0; k < b->taps; k++) {
+        const npy_int64 *places = b->places + k * b->step;
+        const REAL *weights = (const REAL *)b->weights + k * b->step;
+        GS_IVDEP
+        for (npy_intp p = 0; p < b->n; p++) {
+            values[p] = places[p] >= 0 ? values[p] + weights[p] * image[places[p]] : values[p];
+        }
     }
 }
 
@@ -149,8 +157,8 @@ NAME(take_chunks)(void *context, npy_intp first, npy_intp last)
         for (npy_intp point = i % job->n_chunks * job->chunk; point < end; point += BLOCK) {
             block b = block_of(job, n, point, smaller(BLOCK, end - point), sizeof(REAL));
             for (npy_intp row = first_row; row < first_row + rows; row++) {
-                NAME(take_points)(b.places, b.weights, b.n, (const REAL *)job->image + row * s->size,
-                                  (REAL *)job->result + row * s->points + point);
+                const REAL *image = (const REAL *)job->image + row * s->size;
+                NAME(take_points)(&b, image, (REAL *)job->result + row * s->points + point);
             }
         }
     }
