@@ -8,6 +8,7 @@ from cpython.ref cimport PyObject
 from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.functions.spectra.lines cimport transformed_lines
 from gradsmith.runtime.arrays.functions.spectra.short cimport few_along
 
 import numpy as np
@@ -34,9 +35,10 @@ cpdef object dft_of(object a, object dims, double power, bint inverse):
     check_distinct(a, dims)
     if is_meta(<PyObject *>a):
         return array_without_data(a.shape, complex_dtype(a))
-    for dim in reversed(dims):
-        a = transformed(a, dim, power, inverse)
-    return a if dims else a.astype(complex_dtype(a))
+    if not dims:
+        return a.astype(complex_dtype(a))
+    last = len(dims) - 1
+    return transformed_in_place(transformed(a, dims[last], power, inverse), reversed(dims[:last]), power, inverse)
 
 
 cpdef object real_dft_of(object a, object dims, double power):
@@ -51,9 +53,7 @@ cpdef object real_dft_of(object a, object dims, double power):
     if is_meta(<PyObject *>a):
         return array_without_data(resized(a.shape, last, a.shape[last] // 2 + 1), complex_dtype(a))
     found = real_transformed(a, last, power)
-    for dim in reversed(dims[:len(dims) - 1]):
-        found = transformed(found, dim, power, False)
-    return found
+    return transformed_in_place(found, reversed(dims[:len(dims) - 1]), power, False)
 
 
 cpdef object dft_to_real_of(object a, object dims, double power, object size):
@@ -64,21 +64,29 @@ cpdef object dft_to_real_of(object a, object dims, double power, object size):
     check_half("irfft", a.shape[last], size)
     if is_meta(<PyObject *>a):
         return array_without_data(resized(a.shape, last, size), complex_dtype(a).char.lower())
-    for dim in dims[:len(dims) - 1]:
-        a = transformed(a, dim, power, True)
+    if len(dims) > 1:
+        a = transformed_in_place(transformed(a, dims[0], power, True), dims[1 : len(dims) - 1], power, True)
     return made_real(a, last, power, size)
 
 
 # ---- along one dimension: of a few numbers without the ufuncs, to which the rest is left
 
 
-cdef object transformed(cnp.ndarray a, int dim, double power, bint inverse):
+cdef object transformed_in_place(object a, object dims, double power, bint inverse):
+    """Of an array that nobody else has, which may become the result."""
+    for dim in dims:
+        a = transformed(a, dim, power, inverse, True)
+    return a
+
+
+cdef object transformed(cnp.ndarray a, int dim, double power, bint inverse, bint in_place=False):
     cdef npy_intp length = length_along(a, dim)
     if 0 < length <= MOST:
         few = few_along(BACKWARD if inverse else FORWARD, a, dim, length, complex_type(a), scale_of(a, length, power))
         if few is not None:
             return few
-    return along(a, dim, power, inverse)
+    lines = transformed_lines(a, dim, inverse, scale_of(a, length, power), in_place) if length else None
+    return along(a, dim, power, inverse) if lines is None else lines
 
 
 cdef object real_transformed(cnp.ndarray a, int dim, double power):
