@@ -16117,7 +16117,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="composite(logical_or(self if beta != 0 else zeros_like(self), outer(vec1, vec2) if alpha != 0 else zeros_like(outer(vec1, vec2))) if self.dtype == bool and vec1.dtype == bool and vec2.dtype == bool else scaled_sum(self, outer(vec1, vec2), beta, alpha))",
+        forward="composite(logical_or(self if beta != 0 else zeros_like(self), outer(vec1, vec2) if alpha != 0 else zeros_like(outer(vec1, vec2))) if self.dtype == bool and vec1.dtype == bool and vec2.dtype == bool else expand(masked_fill(self, eq(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta), [prod(vec1.shape), prod(vec2.shape)]) + scaled_by(outer(vec1, vec2), alpha))",
         complex=True,
         is_view=False,
         is_composite=True,
@@ -16125,6 +16125,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="A matrix plus the outer product of two vectors, each with a factor; of bools, whether either is true.",
         latex="\\beta x + \\alpha \\, v w^\\mathsf{T}",
         reference="np.logical_or(np.logical_and(self, beta != 0), np.logical_and(np.outer(vec1, vec2), alpha != 0)) if self.dtype == np.bool_ and vec1.dtype == np.bool_ and vec2.dtype == np.bool_ else np.where(beta == 0, 0, beta * self) + alpha * np.outer(vec1, vec2)",
+        requires=("vec1 and vec2 must be vectors",),
         batching="parts",
     ),
     OpRow(

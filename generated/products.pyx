@@ -435,6 +435,12 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
 # ---- addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor
 
 cdef TensorBase op_addr(TensorBase self, TensorBase vec1, TensorBase vec2, object beta, object alpha):
+    if not (ndim_of(vec1) == 1 and ndim_of(vec2) == 1):
+        raise RuntimeError(
+            "addr(): vec1 and vec2 must be vectors, but got vec1.ndim = %r and vec2.ndim = %r" % (
+                ndim_of(vec1), ndim_of(vec2)
+            ),
+        )
     cdef int depth = begin_op("addr", (self, vec1, vec2, beta, alpha), NULL) if watching else 0
     cdef TensorBase result = op_logical_or_tensor(
         self if beta != 0 else zeros_like(self),
@@ -444,13 +450,19 @@ cdef TensorBase op_addr(TensorBase self, TensorBase vec1, TensorBase vec2, objec
     ) else op_add_tensor(
         op_expand(
             op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
-            shape_of(op_outer(vec1, vec2)),
+            (prod_number(shape_of(vec1)), prod_number(shape_of(vec2))),
         ),
         scaled_by(op_outer(vec1, vec2), alpha),
     )
     return ended_composite(depth, result)
 
 cdef TensorBase inplace_addr(TensorBase self, TensorBase vec1, TensorBase vec2, object beta, object alpha):
+    if not (ndim_of(vec1) == 1 and ndim_of(vec2) == 1):
+        raise RuntimeError(
+            "addr(): vec1 and vec2 must be vectors, but got vec1.ndim = %r and vec2.ndim = %r" % (
+                ndim_of(vec1), ndim_of(vec2)
+            ),
+        )
     check_inplace("addr_", self)
     if addr_into(self, vec1, vec2, beta, alpha):
         return self
@@ -468,7 +480,7 @@ cdef TensorBase inplace_addr(TensorBase self, TensorBase vec1, TensorBase vec2, 
                 op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
                     original, beta
                 ),
-                shape_of(op_outer(vec1, vec2)),
+                (prod_number(shape_of(vec1)), prod_number(shape_of(vec2))),
             ),
             scaled_by(op_outer(vec1, vec2), alpha),
         ),

@@ -119,3 +119,19 @@ def test_kronecker_products_of_unequal_dimensions():
     for left, right in (((), (3,)), ((2, 3), (2,)), ((2,), (2, 1, 3)), ((), ())):
         a, b = np.asarray(real(*left)), np.asarray(real(*right))
         np.testing.assert_allclose(gs.kron(gs.tensor(a), gs.tensor(b)).numpy(), np.kron(a, b))
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("beta", [0, 1, 0.5])
+def test_a_matrix_plus_an_outer_product(beta, order):
+    rng = np.random.default_rng(0)
+    v, w = rng.standard_normal(300), rng.standard_normal(200)
+    for shape in ((300, 200), (200,), (1, 200), (300, 1), ()):
+        m = np.asarray(rng.standard_normal(shape), order=order)
+        found = gs.addr(gs.from_numpy(m), gs.from_numpy(v), gs.from_numpy(w), beta=beta, alpha=3)
+        np.testing.assert_allclose(found.numpy(), beta * m + 3 * np.outer(v, w), rtol=1e-13, atol=1e-13)
+    for m, wrong in (((2, 3), (2, 1)), ((2, 3), ())):
+        with pytest.raises(RuntimeError, match="addr.*vec1 and vec2 must be vectors"):
+            gs.addr(gs.ones(m), gs.ones(wrong), gs.ones(3))
+    with pytest.raises(RuntimeError, match="size"):
+        gs.addr(gs.ones(4, 3), gs.ones(2), gs.ones(3))
