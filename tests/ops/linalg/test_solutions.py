@@ -77,6 +77,35 @@ def test_least_squares_are_numpys(dtype, shape):
     np.testing.assert_allclose(vector.numpy(), solution[:, 0], rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("rank", [0, 3, 40])
+@pytest.mark.parametrize("scale", [1e-150, 1, 1e150])
+def test_least_squares_of_many_equations(scale, rank, dtype):
+    a, b = matrices(dtype, 2, 400, 40), matrices(dtype, 2, 400, 3)
+    scale = scale if np.finfo(dtype).bits == 64 else scale ** (1 / 15)
+    if rank < 40:
+        a = np.einsum("bir,brj->bij", a[..., :rank], a[:, :rank])
+    a, least = (a * scale).astype(dtype), 20 * np.finfo(dtype).eps
+    found = gs.linalg.lstsq(gs.tensor(a), gs.tensor(b), rcond=1e-4, driver="gelsd")
+    for one, right, solution, values in zip(a, b, found.solution.numpy(), found.singular_values.numpy(), strict=True):
+        expected, _, _, exact = np.linalg.lstsq(one.astype(complex) / scale, right.astype(complex), rcond=1e-4)
+        np.testing.assert_allclose(solution * scale, expected, atol=least * max(1, np.abs(expected).max()))
+        np.testing.assert_allclose(values / scale, exact, atol=least * max(1, exact[0]))
+    assert found.rank.tolist() == [rank, rank]
+
+
+def test_what_is_no_number_stays_in_its_right_side():
+    a, b = matrices("float64", 30, 4), matrices("float64", 30, 3)
+    wanted = np.linalg.lstsq(a, b)[0]
+    b[7, 1] = np.nan
+    found = gs.linalg.lstsq(gs.tensor(a), gs.tensor(b)).solution.numpy()
+    assert np.isnan(found[:, 1]).all()
+    np.testing.assert_allclose(found[:, [0, 2]], wanted[:, [0, 2]])
+    a[3, 3] = np.nan
+    with pytest.raises(RuntimeError, match="lstsq"):
+        gs.linalg.lstsq(gs.tensor(a), gs.tensor(b))
+
+
 def test_rank_of_least_squares():
     a = np.outer([1.0, 2.0, 3.0], [1.0, 1.0])
     found = gs.linalg.lstsq(gs.tensor(a), gs.tensor([[1.0], [2.0], [3.0]], dtype=gs.float64))

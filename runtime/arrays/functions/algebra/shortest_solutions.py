@@ -21,6 +21,8 @@ from gradsmith.runtime.arrays.functions.algebra.small_matrices import singular_v
 
 Array: TypeAlias = NDArray[Any]
 
+LARGE = 4096  # elements of a matrix
+
 
 def least_squares_of(a: Array, b: Array, rcond: Any, op: str) -> tuple[Array, Array, Array]:
     """The shortest solution, for singular values above `rcond` times the greatest; their number; all of them."""
@@ -36,11 +38,25 @@ def least_squares_of(a: Array, b: Array, rcond: Any, op: str) -> tuple[Array, Ar
         return array_without_data((*batch, n, k), a.dtype), rank, values
     if not a.size:
         return np.zeros((*batch, n, k), a.dtype), np.zeros(batch, np.int64), np.zeros((*batch, min(m, n)), real)
-    u, s, vh = converged(op, singular_values.svd, a, False)
+    system, right = square_system(a, b) if is_tall(a, b) else (a, b)
+    u, s, vh = converged(op, singular_values.svd, system, False)
     kept = s > threshold(a, s, None, rcond)
     inverted = np.divide(1, s, where=kept, out=np.zeros_like(s))
-    solution = vh.conj().mT @ (inverted[..., None] * (u.conj().mT @ b))
+    solution = vh.conj().mT @ (inverted[..., None] * (u.conj().mT @ right))
     return solution, np.array(np.broadcast_to(kept.sum(-1), batch)), np.array(np.broadcast_to(s, (*batch, s.shape[-1])))
+
+
+def is_tall(a: Array, b: Array) -> bool:
+    """Have the matrices so many rows, and few right sides, that a triangular factor of both is worth its time?"""
+    (m, n), k = a.shape[-2:], b.shape[-1]
+    return m >= 2 * n and m * n >= LARGE and k <= max(4, n // 4) and a.shape[:-2] == b.shape[:-2]
+
+
+def square_system(a: Array, b: Array) -> tuple[Array, Array]:
+    """The triangular factor R of a = Q R and Q* b: the same singular values, and the same solutions."""
+    n = a.shape[-1]
+    triangle = orthogonal.qr(np.concatenate([a, b], -1), "r")[1]
+    return np.ascontiguousarray(triangle[..., :n, :n]), triangle[..., :n, n:]
 
 
 # ---- reflections
