@@ -140,3 +140,16 @@ def test_even_numbers_of_a_range_that_the_dtype_has_not(dtype, start, to):
     with pytest.raises(RuntimeError, match=rf"uniform_\(\): .* {dtype}"):
         x.uniform_(start, to)
     assert not x.any()
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (300, 4)])
+def test_log_normal_numbers_are_rounded_to_the_dtype(shape):
+    drawn = []
+    for dtype in (gs.float64, gs.float32, gs.float16):
+        generator = gs.Generator()
+        generator.manual_seed(5)
+        drawn.append(gs.empty(shape, dtype=dtype).log_normal_(0.5, 0.3, generator=generator).numpy())
+    for one in drawn[1:]:
+        np.testing.assert_array_equal(one, drawn[0].astype(one.dtype))
+    columns = gs.empty(4, 300, dtype=gs.float32).t()
+    assert columns.log_normal_().isfinite().all()

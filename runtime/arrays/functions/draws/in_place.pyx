@@ -9,7 +9,7 @@ from libc.float cimport DBL_MAX, FLT_MAX
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint32_t
 
-from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.array cimport cast, is_meta
 from gradsmith.runtime.arrays.functions.draws.words cimport (
     can_be_drawn_into,
     CAUCHY,
@@ -20,6 +20,7 @@ from gradsmith.runtime.arrays.functions.draws.words cimport (
     NORMAL_AROUND,
     words_of,
 )
+from gradsmith.runtime.arrays.functions.ownership cimport take
 
 import numpy as np
 
@@ -67,9 +68,10 @@ cpdef object exponential_of(object self, double lambd, object generator):
 cpdef object log_normal_of(object self, double mean, double std, object generator):
     if is_meta(<PyObject *>self):
         return self
-    cdef cnp.ndarray logarithms = np.empty(self.shape, np.float64)
-    words_of(generator).distribution(logarithms, NORMAL_AROUND, mean, std)
-    return np.exp(logarithms, out=logarithms)
+    cdef cnp.ndarray numbers = np.empty(self.shape, np.float64)
+    words_of(generator).distribution(numbers, NORMAL_AROUND, mean, std)
+    np.exp(numbers, out=numbers)
+    return take(cast(<PyObject *>numbers, cnp.PyArray_TYPE(<cnp.ndarray>self)))
 
 
 cpdef object cauchy_of(object self, double median, double sigma, object generator):
