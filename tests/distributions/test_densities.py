@@ -243,3 +243,31 @@ def test_continuous_bernoulli_at_all_logits(logit):
     close(one.cdf(one.icdf(q)), q.numpy(), 1e-6)
     (gradient,) = gs.autograd.grad(one.mean + one.cdf(q).sum() + one.icdf(q).sum() + one.entropy(), t)
     assert gradient.isfinite()
+
+
+@pytest.mark.parametrize("failures", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize("logit", [-200.0, -3.0, 0.5, 20.0, 200.0])
+def test_geometric_of_logits_whose_probability_rounds_to_one(logit, failures):
+    given = gs.tensor(logit, requires_grad=True)
+    found = dist.Geometric(logits=given).expand((2,)).log_prob(gs.tensor(failures)).sum() / 2
+    # log p = -log(1 + exp(-x)), and log(1 - p) = -log(1 + exp(x))
+    expected = -np.logaddexp(0, -logit) - failures * np.logaddexp(0, logit)
+    np.testing.assert_allclose(found.item(), expected, rtol=1e-6, atol=1e-8)
+    found.backward()
+    p = stats.logistic.cdf(logit)
+    np.testing.assert_allclose(given.grad.item(), stats.logistic.sf(logit) - failures * p, rtol=1e-6, atol=1e-8)
+
+
+def test_geometric_that_never_fails_has_a_gradient():
+    certain = gs.tensor(1.0, requires_grad=True)
+    never = dist.Geometric(certain)
+    assert never.log_prob(gs.tensor([0.0, 3.0])).tolist() == [0, -math.inf]
+    never.log_prob(gs.tensor(0.0)).backward()
+    assert certain.grad == 1
+
+
+@pytest.mark.parametrize("logit", [-1e30, 1e30])
+def test_gradients_of_continuous_bernoulli_at_huge_logits(logit):
+    given = gs.tensor(logit, requires_grad=True)
+    dist.ContinuousBernoulli(logits=given).log_prob(gs.tensor(0.25)).backward()
+    assert given.grad.item() == pytest.approx(0.25 if logit < 0 else -0.75)

@@ -9,7 +9,7 @@ from gradsmith.distributions import constraints
 from gradsmith.distributions.discrete.probabilities import BinaryParameter
 from gradsmith.distributions.distribution import Distribution
 from gradsmith.distributions.utils import checks_values, exponential_like
-from gradsmith.generated import floor, log, log1p, logsigmoid
+from gradsmith.generated import floor, log, log1p, logsigmoid, where
 from gradsmith.generated.special_namespace import xlog1py
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.tensors.factories.creation import zeros_like
@@ -46,6 +46,7 @@ class Geometric(BinaryParameter, Distribution):
         self, probs: Parameter | None = None, logits: Parameter | None = None, validate_args: bool | None = None
     ) -> None:
         self._set_parameter(probs, logits)
+        self._by_logits = probs is None
         super().__init__(self._param.shape, validate_args=validate_args)
         if self._validate_args and probs is not None and checks_values(self.probs) and bool((self.probs <= 0).any()):
             raise ValueError(
@@ -54,7 +55,9 @@ class Geometric(BinaryParameter, Distribution):
             )
 
     def expand(self, batch_shape: Shape, _instance: Any = None) -> Any:
-        return self._expand_parameters(Geometric, batch_shape, _instance)
+        new = self._expand_parameters(Geometric, batch_shape, _instance)
+        new._by_logits = self._by_logits
+        return new
 
     @property
     def mean(self) -> Tensor:
@@ -74,7 +77,13 @@ class Geometric(BinaryParameter, Distribution):
             return floor(exponential_like(shape, self.probs) / -log1p(-self.probs))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        return xlog1py(self._checked(value), -self.probs) + log(self.probs)
+        value = self._checked(value)
+        if self._by_logits:
+            # A probability that rounds to 1 would leave nothing to the failures, and to the gradient.
+            return value * logsigmoid(-self.logits) + logsigmoid(self.logits)
+        # The derivative of 0 log 0 is taken as that of no failure at all.
+        failing = where((value == 0) & (self.probs == 1), 0.0, self.probs)
+        return xlog1py(value, -failing) + log(self.probs)
 
     def entropy(self) -> Tensor:
         return -(self.logits + logsigmoid(-self.logits) / self.probs)

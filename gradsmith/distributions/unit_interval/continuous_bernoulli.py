@@ -123,6 +123,7 @@ class ContinuousBernoulli(BinaryParameter, ExponentialFamily):
     def _log_normalizer(self, x: Tensor) -> Tensor:
         """The logarithm of the integral of ``exp(x * value)`` from 0 to 1."""
         central = self._is_central()
-        away = where(central, 1.0, x)
-        series = math.log(2) + square(x) / 12 - 7 / 1440 * square(square(x))
+        # Each formula is given harmless numbers where the other one counts: their gradients are multiplied by 0 there.
+        away, near = where(central, 1.0, x), where(central, x, 0.0)
+        series = math.log(2) + square(near) / 12 - 7 / 1440 * square(square(near))
         return -logsigmoid(-x) - where(central, series, log(away / tanh(away / 2)))
