@@ -43,6 +43,7 @@ from gradsmith.runtime.graph.tangent cimport swap_ceiling
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from libc.stdint cimport uint64_t
+from libc.string cimport strchr
 cimport numpy as cnp
 
 import math
@@ -54,6 +55,7 @@ from gradsmith.runtime.arrays.dtypes import common_dtype
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
 
+cdef object drawing = LazyModule("gradsmith.runtime.batching.drawing")
 cdef object fallback = LazyModule("gradsmith.runtime.batching.fallback")
 cdef object indexing = LazyModule("gradsmith.runtime.batching.indexing")
 
@@ -86,7 +88,13 @@ cdef VmapLevel level_for(tuple operands):
     return current_trace() if level is None else level
 
 
+cdef inline bint draws(const BatchRule *rule) noexcept:
+    return strchr(rule.kinds, b"g") != NULL
+
+
 cdef object batched_result(const BatchRule *rule, tuple operands):
+    if draws(rule):
+        operands = drawing.spread(rule.name.decode(), operands, innermost_level(operands))
     cdef VmapLevel level = level_for(operands)
     if level is None:
         return None
@@ -115,6 +123,8 @@ cdef object in_batches(object result, VmapLevel level):
 
 
 cdef bint written_batched(const BatchRule *rule, tuple operands) except -1:
+    if draws(rule):
+        drawing.expect_slices(rule.name.decode(), first_tensor(operands), innermost_level(operands))
     cdef VmapLevel level = level_for(operands)
     if level is None:
         return False
@@ -139,7 +149,8 @@ cdef int explain(const BatchRule *rule, tuple operands, VmapLevel level, bint wr
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)
     try:
-        fallback.expect_slices(packed(rule), without_data(operands), operands, level, writes)
+        with drawing.outside(draws(rule), level):
+            fallback.expect_slices(packed(rule), without_data(operands), operands, level, writes)
     finally:
         swap_grad_mode(recording)
         swap_ceiling(ceiling)
@@ -487,11 +498,12 @@ cdef object slice_by_slice(const BatchRule *rule, tuple operands, VmapLevel leve
     name = rule.name.decode()
     generators = [operands[i] for i in range(len(operands)) if rule.kinds[i] == b"g"]
     begin = fallback.in_step(name, generators, level)
-    expected = None if level.size else shape_of_result(rule, operands)
+    with drawing.outside(draws(rule), level):
+        expected = None if level.size else shape_of_result(rule, operands)
+        # In place: a node may save its result, which the write of another slice would then change.
+        result = fallback.run(name, packed(rule), operands, level, begin, expected, name.endswith("_"))
     if not name.endswith("_"):
-        return fallback.run(name, packed(rule), operands, level, begin, expected)
-    # In place: a node may save its result, which the write of another slice would then change.
-    result = fallback.run(name, packed(rule), operands, level, begin, expected, True)
+        return result
     return upcalls.copy_(open_batch_of(first_tensor(operands)).physical, result)
 
 

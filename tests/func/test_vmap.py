@@ -3,6 +3,7 @@
 import copy
 import gc
 import threading
+import warnings
 import weakref
 
 import pytest
@@ -319,6 +320,73 @@ def test_each_of_nested_calls_has_to_say_what_random_numbers_are():
     for inner, outer in (("same", "error"), ("error", "same")):
         with pytest.raises(RuntimeError, match=r"rand\(\) draws random numbers"):
             vmap(vmap(lambda x: gs.rand(5), randomness=inner), randomness=outer)(numbers(3, 2))
+
+
+# Of tensors that are the same in all slices.
+OF_ONE_TENSOR = {
+    "counted_by": lambda x: gs.poisson(gs.full((30,), 100.0)),
+    "multinomial": lambda x: gs.multinomial(gs.ones(20), 15),
+    "drawn_by": lambda x: gs.distributions.Gamma(gs.ones(30), 1.0).sample(),
+    "binomial": lambda x: gs.binomial(gs.full((30,), 1000.0), gs.full((30,), 0.5)),
+    "categorical": lambda x: gs.distributions.Categorical(gs.ones(20)).sample((30,)),
+}
+
+
+@pytest.mark.parametrize("outer", ["same", "different"])
+@pytest.mark.parametrize("inner", ["same", "different"])
+@pytest.mark.parametrize("name", OF_ONE_TENSOR)
+@pytest.mark.filterwarnings("ignore:vmap calls")
+def test_random_numbers_by_a_tensor_that_has_no_slices(name, inner, outer):
+    draw = OF_ONE_TENSOR[name]
+    inside = vmap(draw, randomness=inner)
+    expected = (3 if outer == "different" else 1) * (2 if inner == "different" else 1)
+    # the second has slices of the outer call, but none of the inner one
+    for function in (inside, lambda x: inside(gs.ones(2)) + 0 * x[0]):
+        found = vmap(function, randomness=outer)(numbers(3, 2))
+        assert len({tuple(row) for row in found.flatten(0, 1).tolist()}) == expected
+    assert vmap(draw, randomness=inner)(gs.ones(0)).shape[0] == 0
+
+
+@pytest.mark.parametrize("name", OF_ONE_TENSOR)
+def test_whether_they_differ_has_to_be_said(name):
+    with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
+        vmap(OF_ONE_TENSOR[name])(numbers(3, 2))
+
+
+def test_what_random_numbers_cannot_be_drawn_by_is_an_error_once():
+    with pytest.raises(RuntimeError, match="cannot sample n_sample > prob_dist"):
+        vmap(lambda x: gs.multinomial(gs.ones(3), 4), randomness="different")(gs.ones(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="vmap calls multinomial"):
+            vmap(lambda x: gs.multinomial(gs.ones(3), 2), randomness="different")(gs.ones(2))
+
+
+FILLS = {
+    "uniform_": lambda x: x.uniform_(),
+    "normal_": lambda x: x.normal_(),
+    "random_": lambda x: x.random_(10**6),
+    "bernoulli_": lambda x: x.bernoulli_(gs.full((30,), 0.5)),
+    "exponential_": lambda x: x.exponential_(),
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+@pytest.mark.filterwarnings("ignore:vmap calls")
+def test_random_numbers_written_into_a_tensor(name):
+    fill = FILLS[name]
+
+    def anew(x):
+        return fill(gs.zeros(30))
+
+    with pytest.raises(RuntimeError, match=rf"error mode: {name}\(\) draws random numbers"):
+        vmap(anew)(numbers(3, 2))
+    found = vmap(anew, randomness="same")(numbers(3, 2))
+    assert found[0].tolist() == found[1].tolist()
+    with pytest.raises(RuntimeError, match=rf"{name}\(\): a tensor of shape \[30\] that is the same for all slices"):
+        vmap(anew, randomness="different")(numbers(3, 2))
+    found = vmap(fill, randomness="different")(gs.zeros(3, 30))
+    assert found[0].tolist() != found[1].tolist()
 
 
 # ---- gradients
