@@ -233,6 +233,23 @@ class Computing(nn.Module):
         return self.function(*args)
 
 
+def test_what_records_nothing_does_not_begin_to_by_hooks():
+    """The gradients are those of the call without hooks, and of such an argument the hook sees zeros."""
+    seen, x, other = [], X.clone().requires_grad_(), gs.tensor([[3.0, 4.0]])
+
+    def function(one, constant, place):
+        assert one.requires_grad and not constant.requires_grad and not place.requires_grad
+        return one * constant, constant * 2, place
+
+    layer = Computing(function)
+    layer.register_full_backward_hook(lambda module, grads, outputs: seen.append(grads))
+    product, double, place = layer(x, other, gs.tensor([0]))
+    assert product.requires_grad and not double.requires_grad and not place.requires_grad
+    product.sum().backward()
+    assert x.grad.tolist() == other.tolist() and other.grad is None
+    assert [grad.tolist() for grad in seen[0]] == [other.tolist(), [[0.0, 0.0]], [0]]
+
+
 def given():
     return X.clone().requires_grad_() * 1
 

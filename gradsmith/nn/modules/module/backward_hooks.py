@@ -25,8 +25,9 @@ class _Identity(Function):
 
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> Any:
-        ctx.mark_non_differentiable(*(tensor for tensor in tensors if not tensor.requires_grad))
-        return tuple(tensor.view_as(tensor) for tensor in tensors)
+        passed = tuple(tensor.view_as(tensor) for tensor in tensors)
+        ctx.mark_non_differentiable(*(new for new, tensor in zip(passed, tensors) if not tensor.requires_grad))
+        return passed
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
