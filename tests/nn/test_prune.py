@@ -158,3 +158,15 @@ def test_what_is_refused_leaves_the_module_as_it_was(call, error, layer):
     with pytest.raises(error):
         call(layer)
     assert sorted(layer.state_dict()) == ["bias", "weight"] and not prune.is_pruned(layer)
+
+
+def test_masks_of_containers_have_the_dtype_of_what_is_pruned():
+    container = prune.PruningContainer()
+    container._tensor_name = "weight"
+    chosen = prune.L1Unstructured(amount=2)
+    chosen._tensor_name = "weight"
+    container.add_pruning_method(chosen)
+    before = gs.tensor([[1, 1, 1, 0], [1, 1, 0, 1]])
+    mask = container.compute_mask(gs.arange(1.0, 9.0).reshape(2, 4), before)
+    assert mask.dtype == gs.float32 and mask.tolist() == [[0, 0, 1, 0], [1, 1, 0, 1]]
+    assert before.tolist() == [[1, 1, 1, 0], [1, 1, 0, 1]]

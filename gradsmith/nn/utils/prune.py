@@ -167,7 +167,7 @@ class PruningContainer(BasePruningMethod):
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """What the last method leaves of what is left."""
         method = self._pruning_methods[-1]
-        mask = default_mask.clone()
+        mask = default_mask.to(t.dtype, copy=True)
         left = _left(method, mask)
         mask[left] = method.compute_mask(t[left], default_mask=default_mask[left]).to(dtype=mask.dtype)
         return mask
