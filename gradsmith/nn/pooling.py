@@ -253,7 +253,7 @@ def _fractional(
         raise RuntimeError(
             f"{op}(): Expected {dims + 1}D or {dims + 2}D tensor, but got input of size {list(input.shape)}"
         )
-    sizes, window = tuple(input.shape[-dims:]), _each(kernel_size, dims)
+    sizes, window = tuple(input.shape[-dims:]), _for_each(op, "kernel_size", kernel_size, dims)
     output = _fractional_sizes(op, sizes, output_size, output_ratio)
     if 0 in output:
         nothing = input.reshape(-1)[:0].reshape(*input.shape[:-dims], *output)
@@ -278,11 +278,18 @@ def _fractional_sizes(op: str, sizes: tuple[int, ...], output_size: Any, output_
     if (output_size is None) == (output_ratio is None):
         raise ValueError(f"{op} requires specifying either an output_size or an output_ratio")
     if output_size is not None:
-        return _each(output_size, len(sizes))
-    ratios = _each(output_ratio, len(sizes))
+        return _for_each(op, "output_size", output_size, len(sizes))
+    ratios = _for_each(op, "output_ratio", output_ratio, len(sizes))
     if not all(0 < ratio < 1 for ratio in ratios):
         raise ValueError(f"{op}: output_ratio must be between 0 and 1, but got {output_ratio}")
     return tuple(int(n * ratio) for n, ratio in zip(sizes, ratios, strict=True))
+
+
+def _for_each(op: str, name: str, given: Any, dims: int) -> tuple[Any, ...]:
+    """Of each dimension, from one for all or as many as there are: one in a tuple is not taken for all."""
+    if isinstance(given, Sequence) and len(given) != dims:
+        raise RuntimeError(f"{op}(): {name} must either be a single number or a tuple of {dims}, but got {given}")
+    return _each(given, dims)
 
 
 def _drawn_places(

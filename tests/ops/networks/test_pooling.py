@@ -280,6 +280,15 @@ def test_fractions_that_are_refused():
             F.fractional_max_pool2d(x, 2, **settings)
     with pytest.raises(RuntimeError, match="do not fit an input"):
         F.fractional_max_pool2d(x, 3, output_size=5)
+    for name, wrong in (
+        ("kernel_size", ()),
+        ("kernel_size", (2,)),
+        ("output_size", (3,)),
+        ("output_ratio", (0.5,) * 3),
+    ):
+        settings = {"kernel_size": 2, **({"output_size": 3} if name == "kernel_size" else {}), name: wrong}
+        with pytest.raises(RuntimeError, match=rf"{name} must either be a single number or a tuple of 2, but got \("):
+            F.fractional_max_pool2d(x, **settings)
     with pytest.raises(RuntimeError, match="expected 2 samples for each of 1 planes"):
         F.fractional_max_pool2d(x, 2, output_size=2, _random_samples=gs.zeros(3, 1, 2))
 
