@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradsmith.autograd.forward_ad import set_fwd_grad_enabled
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated import embedding as rows_of
 from gradsmith.generated import norm, where
@@ -148,8 +149,8 @@ def place_of_padding(op: str, padding_idx: int | None, weight: Tensor) -> int:
 
 def shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     """Bring the rows that are looked up to a length of `max_norm` at most; one that comes twice is written twice."""
-    with no_grad():
-        used = input.reshape(-1)
+    with no_grad(), set_fwd_grad_enabled(False):  # tangents are those of the rows, as gradients are
+        used = input.reshape(-1).long()
         rows = rows_of(weight, used)
         length = norm(rows, norm_type, 1, True)
         weight.index_copy_(0, used, rows * where(length > max_norm, max_norm / (length + 1e-7), 1.0))

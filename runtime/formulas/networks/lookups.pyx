@@ -26,17 +26,15 @@ cpdef object embedded_by_parts(object weight, object indices, object padding_idx
 
 cpdef object shared_rows(object rows, object indices, object count, object padding_idx, object by_frequency):
     """The rows of a gradient: zero where they are padding, divided by how often their index comes `by_frequency`."""
-    if rows.dtype.kind not in "fc" or not by_frequency and padding_idx < 0:
+    if rows.dtype.kind not in "fc":
         return rows
-    shares = ones(indices.shape, dtype=rows.dtype, device=rows.device)
     if by_frequency:
         places = indices.reshape(-1)
-        each = shares.reshape(-1)
-        times = zeros(count, dtype=rows.dtype, device=rows.device).index_add(0, places, each)
-        shares = shares / times.index_select(0, places).reshape(indices.shape)
-    if padding_idx >= 0:
-        shares = shares * (indices != padding_idx)
-    return rows * shares.unsqueeze(-1)
+        shares = ones(indices.shape, dtype=rows.dtype, device=rows.device)
+        times = zeros(count, dtype=rows.dtype, device=rows.device).index_add(0, places, shares.reshape(-1))
+        rows = rows * (shares / times.index_select(0, places).reshape(indices.shape)).unsqueeze(-1)
+    # Not by a factor: NaN and infinities of padding are no gradient either.
+    return rows if padding_idx < 0 else rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
 
 
 cpdef object keeps_rows(object sparse, object device):

@@ -1,10 +1,13 @@
 """Lookups in tables against NumPy's indexing, and their gradients against sums of rows."""
 
+import math
+
 import numpy as np
 import pytest
 
 import gradsmith as gs
 import gradsmith.nn.functional as F
+from gradsmith.autograd import forward_ad
 
 TABLE = np.arange(20.0).reshape(5, 4) / 7
 RNG = np.random.default_rng(3)
@@ -133,3 +136,40 @@ def test_tables_without_elements_have_sparse_gradients(rows, width, index):
     weight = gs.zeros(rows, width, requires_grad=True)
     gs.nn.functional.embedding(gs.tensor(index, dtype=gs.int64), weight, sparse=True).sum().backward()
     assert weight.grad.is_sparse and weight.grad.shape == (rows, width)
+
+
+@pytest.mark.parametrize("by_frequency", [False, True])
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_no_gradient_of_padding_is_no_number(wrong, by_frequency):
+    table = gs.ones(4, 2, requires_grad=True)
+    rows = F.embedding(gs.tensor([1, 0, 1, 3]), table, padding_idx=1, scale_grad_by_freq=by_frequency)
+    rows.backward(gs.tensor([[1.0, 2.0], [3.0, 4.0], [wrong, wrong], [5.0, 6.0]]))
+    assert table.grad.tolist() == [[3, 4], [0, 0], [0, 0], [5, 6]]
+
+    def one(row):
+        return F.embedding(gs.tensor([1, 0]), row, padding_idx=1, scale_grad_by_freq=by_frequency)
+
+    tables, gradients = gs.ones(3, 4, 2), gs.tensor([[[1.0, 2.0], [3.0, 4.0]]] * 3)
+    gradients[1, 0, 0] = wrong
+    found = gs.vmap(lambda row, gradient: gs.func.vjp(one, row)[1](gradient)[0])(tables, gradients)
+    assert found.tolist() == [[[3, 4], [0, 0], [0, 0], [0, 0]]] * 3
+
+
+@pytest.mark.parametrize("lookup", [F.embedding, F.embedding_bag])
+def test_rows_are_shortened_by_indices_of_any_size(lookup):
+    found = []
+    for dtype in (gs.int32, gs.int64):
+        table = gs.arange(8.0).reshape(4, 2)
+        found.append((lookup(gs.tensor([[0, 3], [3, 1]], dtype=dtype), table, max_norm=1.0).tolist(), table.tolist()))
+    assert found[0] == found[1]
+    np.testing.assert_allclose(np.linalg.norm(found[0][1], axis=1), [1, 1, math.hypot(4, 5), 1], rtol=1e-6)
+
+
+def test_tangents_of_shortened_rows_are_those_of_the_rows():
+    """As gradients are: the table that a call leaves behind is that of which it is the derivative."""
+    table, tangents = gs.arange(1.0, 9.0).reshape(4, 2), gs.arange(8.0, 16.0).reshape(4, 2)
+    with forward_ad.dual_level():
+        rows = F.embedding(gs.tensor([2, 0, 2]), forward_ad.make_dual(table, tangents), max_norm=1.0)
+        primal, tangent = forward_ad.unpack_dual(rows)
+    np.testing.assert_allclose(np.linalg.norm(primal.numpy(), axis=1), 1, rtol=1e-6)
+    assert tangent.tolist() == [[12, 13], [8, 9], [12, 13]]
