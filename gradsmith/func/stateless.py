@@ -6,11 +6,12 @@ attributes of its attributes, are tensors. It is used by one call at a time: ano
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from gradsmith.generated import stack
+from gradsmith.nn.parameter import Parameter
 from gradsmith.runtime.switches.transformed import is_transforming
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
@@ -33,7 +34,8 @@ def functional_call(
     module : callable
         Has `named_parameters` and `named_buffers`, or tensors as attributes.
     parameter_and_buffer_dicts : dict, or tuple or list of dict
-        Tensors by name. Dots lead to attributes of attributes: ``"layer.weight"``.
+        Tensors by name, or None. Dots lead to attributes of attributes: ``"layer.weight"``. In a single dict, tensors
+        that the module assigns to such an attribute take the place of those that were given.
     args : object, optional
         Positional arguments of the call, a tuple; anything else is the only one.
     kwargs : dict, optional
@@ -53,7 +55,7 @@ def functional_call(
     ValueError
         A name comes twice, or tied names get different tensors.
     TypeError
-        Something else than a tensor is given for a name.
+        Something else than a tensor or None is given for a name.
     RuntimeError
         With `strict`: names are missing or unknown.
     AttributeError
@@ -89,15 +91,27 @@ def with_other_tensors(
 ) -> Iterator[None]:
     """A block in which a module has other tensors as its parameters and buffers; see `functional_call`."""
     given = _merged(parameter_and_buffer_dicts)
-    own = _tensors_of(module)
-    if strict:
-        _require_all(module, given, own)
+    own = _tensors_of(module) if tie_weights or strict else {}
     if tie_weights:
         given = _with_tied(given, own)
-    with ExitStack() as replaced:
-        for name, tensor in given.items():
-            replaced.enter_context(_replaced(module, name, tensor))
-        yield
+    if strict:
+        _require_all(module, given, own)
+    left: Named = {}
+    try:
+        with ExitStack() as replaced:
+            for name, tensor in given.items():
+                replaced.enter_context(_replaced(module, name, tensor, left))
+            yield
+    finally:
+        if isinstance(parameter_and_buffer_dicts, MutableMapping):
+            _take_back(parameter_and_buffer_dicts, left)
+
+
+def _take_back(dicts: MutableMapping[str, Any], left: Named) -> None:
+    """What the module has assigned to its attributes, such as a state, instead of what was given under these names."""
+    for name, tensor in left.items():
+        if name in dicts and dicts[name] is not tensor:
+            dicts[name] = tensor
 
 
 def _merged(dicts: Any) -> Named:
@@ -116,8 +130,8 @@ def _merged(dicts: Any) -> Named:
         raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
     merged = {name: tensor for one in dicts for name, tensor in one.items()}
     for name, tensor in merged.items():
-        if not is_tensor(tensor):
-            raise TypeError(f"functional_call: {name!r} is given a {type(tensor).__name__}; expected a Tensor")
+        if not (tensor is None or is_tensor(tensor)):
+            raise TypeError(f"functional_call: {name!r} is given a {type(tensor).__name__}; expected a Tensor or None")
     return merged
 
 
@@ -187,8 +201,8 @@ _ABSENT = object()
 
 
 @contextmanager
-def _replaced(module: Any, name: str, tensor: Any) -> Iterator[None]:
-    """Another tensor under a dotted name, until the end of the block."""
+def _replaced(module: Any, name: str, tensor: Any, left: Named) -> Iterator[None]:
+    """Another tensor under a dotted name, until the end of the block; what is there at the end gets into `left`."""
     *path, last = name.split(".")
     owner = module
     for step in path:
@@ -199,12 +213,13 @@ def _replaced(module: Any, name: str, tensor: Any) -> Iterator[None]:
         with _assigned(owner, last, tensor):
             yield
         return
-    table = _table_of(owner, last)
+    table = _table_of(owner, last, tensor)
     before = table.get(last, _ABSENT)
     table[last] = tensor
     try:
         yield
     finally:
+        left[name] = table.get(last, tensor)
         if before is _ABSENT:
             table.pop(last, None)
         else:
@@ -217,11 +232,13 @@ def _attribute(owner: Any, name: str) -> Any:
     return getattr(owner, name)
 
 
-def _table_of(owner: Any, name: str) -> Any:
+def _table_of(owner: Any, name: str, tensor: Any) -> Any:
     """Where an object keeps the attribute: modules may keep parameters and buffers in dicts of their own."""
     for table in ("_parameters", "_buffers"):
         if name in getattr(owner, table, ()):
             return getattr(owner, table)
+    if isinstance(tensor, Parameter) and hasattr(owner, "_parameters") and not hasattr(owner, name):
+        return owner._parameters
     return _Slots(owner) if not hasattr(owner, "__dict__") else owner.__dict__
 
 

@@ -107,6 +107,60 @@ def test_an_unknown_name_is_there_for_the_call_only():
     assert not hasattr(module, "q")
 
 
+class Counting(gs.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = gs.nn.Buffer(gs.zeros(1))
+
+    def forward(self, x):
+        self.count = self.count + 1
+        return x + self.count
+
+
+def test_what_the_module_assigns_gets_into_the_dict_that_was_given():
+    module, given = Counting(), gs.tensor([2.0])
+    states = {"count": given}
+    assert functional_call(module, states, gs.zeros(1)).tolist() == [3]
+    assert functional_call(module, states, gs.zeros(1)).tolist() == [4]
+    assert states["count"].tolist() == [4] and given.tolist() == [2] and module.count.tolist() == [0]
+    several = ({"count": given},)
+    functional_call(module, several, gs.zeros(1))
+    assert several[0]["count"] is given
+
+
+def test_none_stands_for_no_tensor():
+    module, weight = gs.nn.Linear(2, 1), gs.ones(1, 2)
+    bias = module.bias
+    assert functional_call(module, {"weight": weight, "bias": None}, X).tolist() == [3]
+    assert module.bias is bias
+
+
+def test_modules_that_hold_themselves():
+    module = gs.nn.Sequential(gs.nn.Linear(1, 1))
+    module[0].whole = module
+    found = functional_call(module, {"0.whole.0.weight": gs.ones(1, 1), "0.bias": gs.ones(1)}, X[:1], tie_weights=False)
+    assert found.tolist() == [2]
+
+
+def test_tied_tensors_are_there_for_strict_calls():
+    module = gs.nn.Linear(2, 1)
+    module.other = module.bias
+    tensors = {"weight": gs.ones(1, 2), "bias": gs.ones(1)}
+    assert functional_call(module, tensors, X, strict=True).tolist() == [4]
+    with pytest.raises(RuntimeError, match=r"Missing key\(s\): 'other'"):
+        functional_call(module, tensors, X, tie_weights=False, strict=True)
+
+
+def test_new_parameters_are_parameters_of_the_module():
+    class Listing(gs.nn.Module):
+        def forward(self):
+            return dict(self.named_parameters())
+
+    extra, module = gs.nn.Parameter(gs.ones(1)), Listing()
+    assert functional_call(module, {"extra": extra}) == {"extra": extra}
+    assert not module._parameters and not hasattr(module, "extra")
+
+
 def test_restored_after_an_error():
     module = Affine()
     before = module.w
