@@ -110,7 +110,9 @@ def multi_head_attention_forward(
     if is_causal and attn_mask is None:
         raise RuntimeError("multi_head_attention_forward(): Need attn_mask if specifying the is_causal hint.")
     _expect_widths(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
-    masks = _Masks(attn_mask, key_padding_mask)
+    # The mask says then what the hint does, and nobody looks at it.
+    is_hint = is_causal and key_padding_mask is None and not need_weights
+    masks = _Masks(None if is_hint else attn_mask, key_padding_mask)
     masks.check(query, key, num_heads)
     if use_separate_proj_weight:
         projected = _projected_apart(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)
@@ -120,12 +122,11 @@ def multi_head_attention_forward(
     heads = _Heads.of(projected, static_k, static_v, num_heads)
     if add_zero_attn:
         heads, added = heads.with_zeros(), added + 1
-    is_hint = is_causal and key_padding_mask is None and not need_weights
     dropped = dropout_p if training else 0.0
     if need_weights:
         found, weights = heads.attended_with_weights(masks.added_to(heads, added), dropped)
     else:
-        mask = None if is_hint else masks.seen_by(heads, added)
+        mask = masks.seen_by(heads, added)
         found = scaled_dot_product_attention(heads.query, heads.key, heads.value, mask, dropped, is_hint)
         weights = None
     result = linear(found.permute(2, 0, 1, 3).reshape(query.shape), out_proj_weight, out_proj_bias)

@@ -177,6 +177,9 @@ def test_a_hint_that_the_mask_is_causal_changes_nothing():
     plain = called(given)[0]
     for need_weights in (True, False):
         np.testing.assert_allclose(called(given | {"is_causal": True, "need_weights": need_weights})[0], plain)
+    # without weights the mask is not looked at, so that it may be of another length, as in PyTorch
+    short = given | {"attn_mask": later[:1, :1], "is_causal": True, "need_weights": False}
+    np.testing.assert_allclose(called(short)[0], plain)
 
 
 def test_gradients():
