@@ -271,3 +271,21 @@ def test_gradients_of_continuous_bernoulli_at_huge_logits(logit):
     given = gs.tensor(logit, requires_grad=True)
     dist.ContinuousBernoulli(logits=given).log_prob(gs.tensor(0.25)).backward()
     assert given.grad.item() == pytest.approx(0.25 if logit < 0 else -0.75)
+
+
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64])
+@pytest.mark.parametrize("p", [1e-30, 1e-9, 1e-3, 0.3, 0.999, 1.0])
+def test_entropy_of_geometric_at_all_probabilities(p, dtype):
+    kept = float(np.asarray(p, dtype))
+    rest = (1 - kept) * math.log1p(-kept) / kept if kept < 1 else 0.0
+    given = {"probs": gs.tensor(p, dtype=dtype, requires_grad=True)}
+    if p < 1:
+        given["logits"] = gs.tensor(math.log(p) - math.log1p(-p), dtype=dtype, requires_grad=True)
+    for name, parameter in given.items():
+        found = dist.Geometric(**{name: parameter}).entropy()
+        np.testing.assert_allclose(found.item(), -math.log(kept) - rest, rtol=1e-4 if p == 0.999 else 1e-5)
+        found.backward()
+        assert parameter.grad.isfinite()
+        if kept < 1:  # log(1 - p) / p^2, and p (1 - p) times it
+            slope = math.log1p(-kept) / kept**2 * (1 if name == "probs" else kept * (1 - kept))
+            np.testing.assert_allclose(parameter.grad.item(), slope, rtol=1e-3)

@@ -9,9 +9,10 @@ from gradsmith.distributions import constraints
 from gradsmith.distributions.discrete.probabilities import BinaryParameter
 from gradsmith.distributions.distribution import Distribution
 from gradsmith.distributions.utils import checks_values, exponential_like
-from gradsmith.generated import floor, log, log1p, logsigmoid, where
+from gradsmith.generated import clamp, floor, log, log1p, logsigmoid, sigmoid, where
 from gradsmith.generated.special_namespace import xlog1py
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import zeros_like
 
 if TYPE_CHECKING:
@@ -86,4 +87,10 @@ class Geometric(BinaryParameter, Distribution):
         return xlog1py(value, -failing) + log(self.probs)
 
     def entropy(self) -> Tensor:
-        return -(self.logits + logsigmoid(-self.logits) / self.probs)
+        """``-log p - (1 - p) log(1 - p) / p``, whose second term tends to 1 where the probability vanishes."""
+        if self._by_logits:
+            steep = self.logits < -50
+            near = where(steep, 0.0, self.logits)
+            return where(steep, 1.0, -logsigmoid(-near) / sigmoid(near)) - self.logits
+        below_one = clamp(self.probs, max=1 - finfo(self.probs.dtype).eps)  # so that the gradient at 1 is finite
+        return -log(self.probs) - xlog1py(1 - self.probs, -below_one) / self.probs
