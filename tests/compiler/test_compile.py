@@ -41,12 +41,10 @@ def energy(x: Any, y: Any) -> Any:
 # ---- programs, and when one is made
 
 
-def test_a_program_is_made_once_for_a_kind_of_arguments() -> None:
-    traced = iter(range(5))  # in C, where a program cannot take part in its going on
-
+def test_a_program_is_made_once_for_a_kind_of_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     @gs.compile
     def f(x: Any, factor: float = 2.0) -> Any:
-        next(traced)
+        print("traced")
         return x * factor
 
     for _ in range(3):
@@ -55,7 +53,7 @@ def test_a_program_is_made_once_for_a_kind_of_arguments() -> None:
     f(gs.ones(4)), f(gs.ones(3, dtype=gs.float64)), f(gs.ones(3), 3.0), f(gs.ones(3), factor=3.0)
     assert len(f.programs) == 5
     assert same(f(gs.ones(3), 3.0), gs.full((3,), 3.0)) and len(f.programs) == 5
-    assert list(traced) == []
+    assert capsys.readouterr().out == "traced\n" * 5
 
 
 @pytest.mark.parametrize(
