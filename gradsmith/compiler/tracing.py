@@ -307,6 +307,11 @@ class _Run:
             if TWICE in str(error):
                 return [], []
             raise Unrepeatable(str(error)) from error
+        connected = [number for number, got in enumerate(found) if got is not None]
+        if connected:  # others are no business of the node, which would make results require grad for their sake
+            place_of = {number: place for place, number in enumerate(connected)}
+            self.reached = [frozenset(place_of[number] for number in one & place_of.keys()) for one in self.reached]
+            inputs, found = [inputs[number] for number in connected], [found[number] for number in connected]
         named = [
             (self.trace.slot(one), None if got is None else self.trace.slot(got)) for one, got in zip(inputs, found)
         ]

@@ -407,3 +407,41 @@ def test_leaves_that_the_function_makes_are_leaves(function, with_grad):
         if with_grad and found[0].grad_fn is not None:
             found[0].sum().backward()
             assert x.grad.tolist() == [2, 2, 2]
+
+
+def test_leaves_that_a_result_does_not_depend_on():
+    """A node that led to them would have what a transform gives require grad."""
+    outside = gs.ones(3, requires_grad=True)
+
+    def function(x):
+        unused = (outside * 2).exp()
+        return (x.sin() * x).sum() + (unused > 0).sum()
+
+    compiled = gs.compile(function)
+    for f in (function, compiled, compiled):
+        value, pull = gs.func.vjp(f, gs.ones(3))
+        assert not value.requires_grad and not pull(gs.tensor(1.0))[0].requires_grad
+        assert not gs.func.grad(f)(gs.ones(3)).requires_grad
+        x = gs.ones(3, requires_grad=True)
+        f(x).backward()
+        assert outside.grad is None and gs.allclose(x.grad, gs.ones(3).sin() + gs.ones(3).cos())
+
+
+def test_leaves_behind_some_of_the_results():
+    outside, other = gs.ones(3, requires_grad=True), gs.ones(3, requires_grad=True)
+
+    def function(x):
+        unused = other * 2
+        return (x * x).sum(), (x * outside).sum() + (unused > 0).sum(), outside.exp()
+
+    compiled = gs.compile(function)
+    for place in range(3):
+        for _ in range(2):
+            x = gs.ones(3, requires_grad=True)
+            found, expected = (
+                gs.autograd.grad(f(x)[place].sum(), [x, outside, other], allow_unused=True)
+                for f in (compiled, function)
+            )
+            assert [one if one is None else one.tolist() for one in found] == [
+                one if one is None else one.tolist() for one in expected
+            ]
