@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from gradsmith.func.arrays import with_arrays
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import VmapLevel, batched
 from gradsmith.runtime.programs.entry import exchange_memory
@@ -150,3 +151,28 @@ def end_tensor(tensor: Tensor, call: Donated) -> None:
     ended = batched(zeros((), dtype=tensor.dtype).expand(1, *tensor.shape), level)
     level.close()
     exchange_memory(tensor, ended)
+
+
+def give_back(given: Any, used: Any, originals: dict[int, Any]) -> Any:
+    """What a function has made of its arguments, with the lists and dicts that were given in place of those it used.
+
+    Parameters
+    ----------
+    given, used : object
+        An argument, and what the function was called with: the same, with tensors over its arrays.
+    originals : dict
+        The arrays by the ids of these tensors.
+    """
+    if type(given) is not type(used) or not isinstance(given, (tuple, list, dict)):
+        return originals[id(used)] if id(used) in originals else with_arrays(used)
+    if isinstance(given, dict):
+        entries = {key: give_back(given.get(key), other, originals) for key, other in used.items()}
+        if entries.keys() != given.keys() or any(entries[key] is not given[key] for key in given):
+            given.clear()
+            given.update(entries)
+        return given
+    known = (*given, *[None] * (len(used) - len(given)))
+    found = [give_back(one, other, originals) for one, other in zip(known, used)]
+    if isinstance(given, list):
+        given[:] = found
+    return given

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith import collector
-from gradsmith.compiler.arguments import Arguments, unmarked
+from gradsmith.compiler.arguments import Arguments, give_back, unmarked
 from gradsmith.compiler.bodies import Planner
 from gradsmith.compiler.captured.counting import depends_on, without_counts
 from gradsmith.compiler.captured.names import CapturedNames
@@ -121,8 +121,11 @@ class Compiled:
         if _is_for_eager(leaves):
             return self.function(*args, **kwargs)
         if are_arrays(leaves):
-            args, kwargs = spec.unflatten(list(map(tensor_over, leaves)))
-            return with_arrays(self.for_arrays()._called(args, kwargs))
+            over = list(map(tensor_over, leaves))
+            used = spec.unflatten(over)
+            found = with_arrays(self.for_arrays()._called(*used))
+            give_back((args, kwargs), used, dict(zip(map(id, over), leaves)))
+            return found
         key = (spec, key_of_leaves(leaves), key_of_modes(), self.captured.key())
         if key in self.runs_eagerly:
             return self.function(*args, **kwargs)
@@ -131,7 +134,7 @@ class Compiled:
             with self.lock:
                 found = self._run(key, leaves, spec)  # another thread may have made the program meanwhile
                 if found is None:
-                    return self._traced(key, leaves, spec)
+                    return self._traced(key, leaves, spec, lambda: self.function(*args, **kwargs))
         return found[0]
 
     def for_arrays(self) -> Compiled:
@@ -197,29 +200,30 @@ class Compiled:
 
     # -- tracing
 
-    def _traced(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
+    def _traced(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec, in_eager: Callable[[], Any]) -> Any:
         if len(self.programs) == MOST_VARIANTS:
             self._warn_of_variants(key)
         # A trace makes many objects that live until its end; to search these for garbage takes as long again.
         with collector.stopped():
-            return self._made_and_called(key, leaves, spec)
+            return self._made_and_called(key, leaves, spec, in_eager)
 
-    def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
+    def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec, in_eager: Callable[[], Any]) -> Any:
         try:
             traced, values = self._trace(leaves, spec)
         except TraceError as error:
             if self.options.on_escape != "eager":
                 raise
             warnings.warn(f"{error}. Such calls run as they are", stacklevel=5)
-            return self._run_eagerly(key, leaves, spec)
+            self.runs_eagerly.add(key)
+            return in_eager()
         except Unsettled:
             if key in self.unsettled:  # it does so every time
-                return self._run_eagerly(key, leaves, spec)
+                self.runs_eagerly.add(key)
             self.unsettled.add(key)
-            args, kwargs = spec.unflatten(leaves)
-            return self.function(*args, **kwargs)
+            return in_eager()
         except Unrepeatable:
-            return self._run_eagerly(key, leaves, spec)
+            self.runs_eagerly.add(key)
+            return in_eager()
         try:
             traced.reads = values.reads([*traced.trace.captured.values(), *traced.trace.constants.values()])
             traced.changes = values.changes
@@ -253,9 +257,11 @@ class Compiled:
         """Trace the function, which reads copies of `states`."""
 
         def function(*args: Any, **kwargs: Any) -> Any:
+            given = pytree.flatten((args, kwargs))
             try:
                 values.copy_states(states)
                 found = self.function(*args, **kwargs)
+                _expect_as_given(given, (args, kwargs))
                 if are_overridden([*trace_of_thread().captured.values(), *pytree.flatten(found)[0]]):
                     raise Unrepeatable("a program gives tensors of no class that overrides calls")
                 made = values.take_out(found)
@@ -312,11 +318,6 @@ class Compiled:
         else:
             self.entries_of_trees.insert(0, (spec, entry))
 
-    def _run_eagerly(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
-        self.runs_eagerly.add(key)
-        args, kwargs = spec.unflatten(leaves)
-        return self.function(*args, **kwargs)
-
     def _warn_of_variants(self, key: Any) -> None:
         moved = [read for variant in self.variants.get(key, ()) for read in variant.moved()]
         if moved:
@@ -349,6 +350,13 @@ def _can_become_tensor(leaf: Any) -> bool:
     if not isinstance(leaf, np.ndarray):
         return bool(leaf.dtype.kind in "fciub")
     return type(leaf) is np.ndarray and leaf.dtype.kind in "fciub" and leaf.dtype.isnative
+
+
+def _expect_as_given(given: tuple[list[Any], pytree.TreeSpec], arguments: Any) -> None:
+    """Refuse changes of lists and dicts among the arguments: a program is called with what these hold."""
+    leaves, spec = pytree.flatten(arguments)
+    if spec != given[1] or any(one is not other for one, other in zip(leaves, given[0])):
+        raise Unrepeatable("the function changes a list or a dict that it is given")
 
 
 def _is_leaf(value: Any) -> bool:

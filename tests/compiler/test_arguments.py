@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -96,3 +97,76 @@ def test_exact_and_compiler() -> None:
         gs.compile(lambda x: x, exact="no")
     with pytest.raises(ValueError, match="compiler must be None"):
         gs.compile(lambda x: x, compiler="c")
+
+
+# ---- lists and dicts that the function changes
+
+
+def appends(x: Any, found: list[Any]) -> Any:
+    found.append((x * 2).sum())
+    return x + 1
+
+
+def counts(x: Any, cache: dict[str, Any]) -> Any:
+    cache["n"] = cache.get("n", 0) + 1
+    return x * cache["n"]
+
+
+def keeps_a_state(x: Any, states: dict[str, Any]) -> Any:
+    states["h"] = states["h"] * 0.5 + x
+    return states["h"].sum()
+
+
+def takes_out(x: Any, scales: list[float]) -> Any:
+    return x * (scales.pop() if scales else 1.0)
+
+
+def goes_deep(x: Any, tree: Any) -> Any:
+    tree[0]["l"].append(x.sum())
+    return x
+
+
+def exchanges(x: Any, pair: list[Any]) -> Any:
+    pair[0], pair[1] = pair[1], pair[0]
+    return x * pair[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        (appends, list), (counts, dict), (keeps_a_state, lambda: {"h": gs.zeros(2)}), (takes_out, lambda: [2.0, 3.0]),
+        (goes_deep, lambda: ({"l": []}, 1)), (exchanges, lambda: [gs.ones(2), gs.zeros(2)]),
+    ],
+)  # fmt: skip
+def test_lists_and_dicts_that_a_function_changes(function: Any, given: Any) -> None:
+    compiled, ours, theirs = gs.compile(function), given(), given()
+    for n in range(4):
+        x = gs.full((2,), float(n))
+        assert str(compiled(x, ours)) == str(function(x, theirs)) and str(ours) == str(theirs)
+
+
+def test_gradients_of_what_is_appended() -> None:
+    w, found = gs.ones(2, requires_grad=True), []
+    compiled = gs.compile(lambda x, w, out: out.append((x * w).sum()))
+    for _ in range(3):
+        compiled(gs.ones(2), w, found)
+    sum(found).backward()
+    assert w.grad.tolist() == [3.0, 3.0]
+
+
+def test_lists_and_dicts_of_arrays_that_a_function_changes() -> None:
+    array = np.ones(2)
+    found: list[Any] = [array]
+    cache: dict[str, Any] = {"b": 1, "a": array}
+
+    @gs.compile
+    def function(x: Any, found: list[Any], cache: dict[str, Any]) -> Any:
+        found.append(np.sum(x))
+        cache["c"] = x * 2
+        return x * found[0]
+
+    for n in range(3):
+        function(np.full(2, float(n)), found, cache)
+    assert found[0] is array and found[1:] == [0.0, 2.0, 4.0] and all(isinstance(one, np.generic) for one in found[1:])
+    assert list(cache) == ["b", "a", "c"] and cache["a"] is array
+    assert isinstance(cache["c"], np.ndarray) and cache["c"].tolist() == [4.0, 4.0]
