@@ -26,6 +26,10 @@ CALLS = {
     ),
     "view_as_complex": ({"gs.view_as_complex(gs.rand(3, 3))": "size 2"}, ["gs.view_as_complex(gs.rand(3, 2))"]),
     "H": ({"v.H": "for matrices", "stack.H": "for matrices"}, ["x.H", "scalar.H"]),
+    "addr": (
+        {"gs.addr(matrix, matrix, v[:3])": "must be vectors", "gs.addr(matrix, v[:3], scalar)": "must be vectors"},
+        ["gs.addr(matrix, v[:3], v[1:])"],
+    ),
     "uniform_": ({"gs.zeros(2).uniform_(1, 0.9)": "return a"}, ["gs.zeros(2).uniform_(1, 1)"]),
     "normal_": ({"gs.zeros(2).normal_(0, -0.1)": "std >= 0"}, ["gs.zeros(2).normal_(0, 0)"]),
     "exponential_": ({"gs.zeros(2).exponential_(0)": "lambd > 0"}, ["gs.zeros(2).exponential_(0.1)"]),
