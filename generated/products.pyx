@@ -19,7 +19,7 @@ from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_bmm, op_dot, op_matmul, op_mm, op_mv, op_outer
 from gradsmith.runtime.formulas.matrices cimport (
-    as_matrices, contracted, first_of_three, kron_factor_shape, kron_shape, scaled_by,
+    as_matrices, as_stacks, contracted, first_of_three, kron_factor_shape, kron_shape, scaled_by,
 )
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.reduce cimport op_sum_dim
@@ -816,7 +816,7 @@ cdef TensorBase op_chain_matmul(list matrices):
             "chain_matmul(): Expected one or more matrices, but got len(matrices) = %r" % (len(matrices),)
         )
     cdef int depth = begin_op("chain_matmul", (matrices,), NULL) if watching else 0
-    cdef TensorBase result = op_chain(matrices)
+    cdef TensorBase result = op_chain(as_stacks(matrices))
     return ended_composite(depth, result)
 
 cpdef object call_chain_matmul(matrices):

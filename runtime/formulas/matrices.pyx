@@ -131,6 +131,14 @@ cpdef object as_matrices(object tensors):
     return found
 
 
+cpdef object as_stacks(object matrices):
+    """The factors of a product, which are matrices or batches of them."""
+    for i, matrix in enumerate(matrices):
+        if matrix.ndim < 2:
+            raise RuntimeError(f"chain_matmul(): tensor {i} must be a matrix or a batch of them but got {matrix.ndim}D")
+    return matrices
+
+
 # ---- Kronecker product
 
 

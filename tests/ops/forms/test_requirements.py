@@ -121,7 +121,14 @@ CALLS = {
         },
         ["linalg.cross(matrix, matrix)", "linalg.cross(gs.rand(3, 2), gs.rand(3, 2), dim=0)"],
     ),
-    "chain_matmul": ({"gs.chain_matmul()": "one or more"}, ["gs.chain_matmul(x)"]),
+    "chain_matmul": (
+        {
+            "gs.chain_matmul()": "one or more",
+            "gs.chain_matmul(x, v)": "tensor 1 must be a matrix",
+            "gs.func.vmap(gs.chain_matmul)(matrix, matrix)": "tensor 0 must be a matrix",
+        },
+        ["gs.chain_matmul(x)", "gs.func.vmap(gs.chain_matmul)(stack[:, :3, :3], stack)"],
+    ),
     "linalg_multi_dot": ({"linalg.multi_dot([x])": "at least two"}, ["linalg.multi_dot([x, x.mT])"]),
     "linalg_svd": (
         {"linalg.svd(v)": "at least 2", "linalg.svd(x, driver='gesdd')": "one of gesvd"},
