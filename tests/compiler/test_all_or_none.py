@@ -77,6 +77,17 @@ def test_an_optimizer_of_large_and_small_parameters_keeps_no_copies() -> None:
     assert [variant.forward.guarded for variant in compiled.programs] == [[]]
 
 
+def test_a_write_that_may_need_a_copy_of_its_operand_is_guarded() -> None:
+    def step(a: Any, b: Any) -> None:
+        a.mul_(2)
+        b[1:].add_(b[:-1])
+
+    compiled, a, b = gs.compile(step), gs.ones(40_000), gs.arange(40_001.0)
+    compiled(a, b)
+    assert b[:3].tolist() == [0.0, 1.0, 3.0]
+    assert [len(variant.forward.guarded) for variant in compiled.programs] == [2]
+
+
 def test_an_interrupt_undoes_writes() -> None:
     def long(x: Any) -> None:
         for _ in range(30_000):

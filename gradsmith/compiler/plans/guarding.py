@@ -40,7 +40,13 @@ def _may_raise(step: Step, memory: Memory) -> bool:
     """Loops over arrays that are laid out alike need no memory: an optimizer that writes parameters at the end."""
     if step.block is not None:
         return bool(step.block.fresh) or any(map(_part_may_raise, step.block.parts))
-    return not (step.is_loop and step.writes) or len({memory.layouts[slot] for slot in step.loop_inputs}) > 1
+    target = step.results[0]
+    if not (step.is_loop and step.writes) or target is None:
+        return True
+    return any(
+        memory.layouts[slot] != memory.layouts[target] or memory.overlaps_otherwise(slot, target)
+        for slot in step.loop_inputs
+    )
 
 
 def _may_raise_after_write(block: Block) -> bool:
