@@ -439,26 +439,27 @@ is_single_or_double(const char *name, int type)
     return 0;
 }
 
-PyObject *
-gs_nansum(PyObject *a, PyObject *argument, int keepdims)
+static PyObject *
+sum_of_floats(const char *name, PyObject *a, PyObject *argument, int keepdims, reducer sum)
 {
     gs_axes axes;
     int type = gs_numeric_type(a);
-    if (type < 0 || !is_single_or_double("nansum", type) || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
+    if (type < 0 || !is_single_or_double(name, type) || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
         return NULL;
     }
-    return axes.count == 0 ? zeros(type, &axes) : reduce_array(a, &axes, sum_numbers, NULL, type);
+    return axes.count == 0 ? zeros(type, &axes) : reduce_array(a, &axes, sum, NULL, type);
+}
+
+PyObject *
+gs_nansum(PyObject *a, PyObject *argument, int keepdims)
+{
+    return sum_of_floats("nansum", a, argument, keepdims, sum_numbers);
 }
 
 PyObject *
 gs_sum_of_squares(PyObject *a, PyObject *argument, int keepdims)
 {
-    gs_axes axes;
-    int type = gs_numeric_type(a);
-    if (type < 0 || !is_single_or_double("sum_of_squares", type) || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
-        return NULL;
-    }
-    return axes.count == 0 ? zeros(type, &axes) : reduce_array(a, &axes, sum_squares, NULL, type);
+    return sum_of_floats("sum_of_squares", a, argument, keepdims, sum_squares);
 }
 
 static PyObject *
