@@ -154,7 +154,7 @@ def end_tensor(tensor: Tensor, call: Donated) -> None:
 
 
 def give_back(given: Any, used: Any, originals: dict[int, Any]) -> Any:
-    """What a function has made of its arguments, with the lists and dicts that were given in place of those it used.
+    """Put what a function did to its copies of lists and dicts into those that its caller gave; returns the argument.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ Cotangents = Sequence[Tensor | None]
 
 @dataclass(slots=True)
 class Recording:
-    """One call, for what a run of the backward program alone does not do: see `Recorder`.
+    """One call, for gradients that the backward program alone cannot compute; see `Recorder`.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Recording:
         return RecordedCall.apply(self, results, saved, *inputs)
 
     def gradients(self, cotangents: Cotangents, saved: Sequence[Tensor]) -> Sequence[Tensor | None]:
-        """Those of the inputs, in any case; see `Recorder`. `saved` is what the backward reads, and the inputs."""
+        """The gradients of the inputs, in every case. `saved` is what the backward reads, and the inputs."""
         variant = self.variant
         assert variant.backward is not None
         n_read = len(saved) - len(variant.wanted)

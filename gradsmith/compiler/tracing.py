@@ -308,7 +308,7 @@ class _Run:
                 return [], []
             raise Unrepeatable(str(error)) from error
         connected = [number for number, got in enumerate(found) if got is not None]
-        if connected:  # others are no business of the node, which would make results require grad for their sake
+        if connected:  # edges to others would make results require grad
             place_of = {number: place for place, number in enumerate(connected)}
             self.reached = [frozenset(place_of[number] for number in one & place_of.keys()) for one in self.reached]
             inputs, found = [inputs[number] for number in connected], [found[number] for number in connected]

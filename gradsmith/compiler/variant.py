@@ -323,7 +323,7 @@ def _layout_of(tensor: Tensor | None) -> Any:
 
 
 def references(sources: Iterable[Source]) -> list[Any]:
-    """What programs call them; see sources.pyx."""
+    """The sources as programs refer to them; see sources.pyx."""
     return [_reference(source) for source in sources]
 
 

@@ -108,7 +108,7 @@ def with_other_tensors(
 
 
 def _take_back(dicts: MutableMapping[str, Any], left: Named) -> None:
-    """What the module has assigned to its attributes, such as a state, instead of what was given under these names."""
+    """Store the tensors that the module assigned during the call, such as a state, under the names of those given."""
     for name, tensor in left.items():
         if name in dicts and dicts[name] is not tensor:
             dicts[name] = tensor

@@ -286,7 +286,7 @@ def _fractional_sizes(op: str, sizes: tuple[int, ...], output_size: Any, output_
 
 
 def _for_each(op: str, name: str, given: Any, dims: int) -> tuple[Any, ...]:
-    """Of each dimension, from one for all or as many as there are: one in a tuple is not taken for all."""
+    """One value for each dimension, from a number or a sequence of that length; a sequence of one is not repeated."""
     if isinstance(given, Sequence) and len(given) != dims:
         raise RuntimeError(f"{op}(): {name} must either be a single number or a tuple of {dims}, but got {given}")
     return _each(given, dims)

@@ -52,7 +52,7 @@ def expect_slices(name: str, target: TensorBase, innermost: VmapLevel | None) ->
 
 
 def outside(draws: bool, level: VmapLevel) -> contextlib.AbstractContextManager[None]:
-    """Context manager: an op, if it draws, is called for each slice of `level`, which has had its say."""
+    """Context manager that hides `level`, which has decided, while an op that draws is called for each slice."""
     return below(level) if draws else contextlib.nullcontext()
 
 

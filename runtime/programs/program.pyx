@@ -468,7 +468,7 @@ cdef PyObject *run_loop(Step step, Frame frame) except NULL:
 
 
 cdef int write_by_loop(Step step, Frame frame, PyObject *out) except -1:
-    """Of operands whose elements are other elements of `out`, copies: kernels would read them after they are written."""
+    """Copy operands that overlap `out` elsewhere: kernels would read them after they are written."""
     cdef PyObject *inputs[8]
     cdef list copies = []
     cdef int i

@@ -117,7 +117,7 @@ cdef class Recorder:
         return tuple(outputs)
 
     cdef object gradients_of(self, tuple cotangents, tuple saved):
-        """Those of the inputs, by the program; None where it does not give them: see `recording`."""
+        """The gradients of the inputs, or None where the backward program cannot give them; see `recording`."""
         cdef list given = []
         if grad_enabled() or living:
             return None

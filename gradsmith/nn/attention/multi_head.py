@@ -110,7 +110,7 @@ def multi_head_attention_forward(
     if is_causal and attn_mask is None:
         raise RuntimeError("multi_head_attention_forward(): Need attn_mask if specifying the is_causal hint.")
     _expect_widths(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
-    # The mask says then what the hint does, and nobody looks at it.
+    # Then the mask says the same as the hint, and is not read.
     is_hint = is_causal and key_padding_mask is None and not need_weights
     masks = _Masks(None if is_hint else attn_mask, key_padding_mask)
     masks.check(query, key, num_heads)

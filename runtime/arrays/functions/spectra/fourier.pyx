@@ -73,7 +73,7 @@ cpdef object dft_to_real_of(object a, object dims, double power, object size):
 
 
 cdef object transformed_in_place(object a, object dims, double power, bint inverse):
-    """Of an array that nobody else has, which may become the result."""
+    """Transform an array that nobody else holds along several dimensions; the result may take its memory."""
     for dim in dims:
         a = transformed(a, dim, power, inverse, True)
     return a

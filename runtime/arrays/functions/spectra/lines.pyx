@@ -34,7 +34,7 @@ ctypedef void (*parallel_function)(
 cdef parallel_function parallel = <parallel_function>PyCapsule_GetPointer(parallel_loop(), "gradsmith.parallel_loop")
 
 cdef enum:
-    SHORTEST = 8        # shorter lines are copied longer than they are transformed
+    SHORTEST = 8        # copying shorter lines takes longer than transforming them
     LONGEST = 4096      # elements, of which eight lines stay in the cache
     LONGEST_SINGLE = 128    # the same where NumPy computes in single precision, as it does what is scaled
     FEWEST = 6          # lines side by side: of eight that are computed, some would be empty

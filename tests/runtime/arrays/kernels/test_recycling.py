@@ -23,7 +23,7 @@ def test_a_released_array_serves_again(shape):
     assert result.base is None
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there, memory is NumPy's")
+@pytest.mark.skipif(sys.platform == "win32", reason="no aligned memory there that free() takes")
 @pytest.mark.parametrize(("bytes_", "boundary"), [(512, 64), (5000, 64), (32768, 4096), (100_000, 4096)])
 def test_arrays_begin_at_a_cache_line_and_large_ones_at_a_page(bytes_, boundary):
     array.empty_cache()
