@@ -41,6 +41,9 @@ DIRECTIVES = {
     "emit_code_comments": "False",  # so that a comment's change does not reach the C compiler
 }
 
+# Modules of the runtime that call kernels and other ops, as wrappers do. Most recorded ops pass through the others.
+COMPOSING = re.compile(r"gradsmith\.runtime\.(formulas|arrays\.functions\.\w+)\.")
+
 
 class Extension(NamedTuple):
     """One extension module: its Cython source and the C files linked into it."""
@@ -58,7 +61,7 @@ class Extension(NamedTuple):
         """Compiler options for one of the module's C files."""
         if c_file in self.kernels:
             return KERNEL
-        return RUNTIME if self.is_for_tests or self.name.startswith("gradsmith.runtime.") else WRAPPER
+        return RUNTIME if self.name.startswith("gradsmith.runtime.") and not COMPOSING.match(self.name) else WRAPPER
 
 
 class Layout(NamedTuple):
