@@ -27,6 +27,9 @@ def test_functions_agree_with_numpy(n, dtype, batch):
     np.testing.assert_allclose(gs.linalg.det(tensor), np.linalg.det(a), **close)
     for found, expected in zip(gs.linalg.slogdet(tensor), np.linalg.slogdet(a), strict=True):
         np.testing.assert_allclose(found, expected, **close)
+    places, lower, upper = (part.numpy() for part in gs.linalg.lu(tensor))
+    np.testing.assert_allclose(places @ lower @ upper, a, **close)
+    assert (np.abs(lower) <= 1).all() and (lower == np.tril(lower)).all() and (upper == np.triu(upper)).all()
     for columns in (1, 8, 9):
         b = np.random.default_rng(1).standard_normal((*batch, n, columns)).astype(dtype)
         np.testing.assert_allclose(gs.linalg.solve(tensor, gs.tensor(b)), np.linalg.solve(a, b), **close)
@@ -50,6 +53,26 @@ def test_the_matrix_without_a_result_is_named(n):
         gs.linalg.cholesky(gs.tensor(a))
     assert gs.linalg.det(gs.zeros(n, n)) == 0
     assert [part.item() for part in gs.linalg.slogdet(gs.zeros(n, n))] == [0.0, -np.inf]
+
+
+def test_factors_in_a_batch_are_those_of_each_matrix():
+    """The same pivots also where a column has no pivot, or two of one size."""
+    a = np.random.default_rng(0).standard_normal((20, 4, 4))
+    a[3], a[7, :, 1], a[9, 2] = 0, 0, -a[9, 0]
+    together = gs.linalg.lu_factor_ex(gs.tensor(a))
+    for i, matrix in enumerate(a):
+        factors, pivots, _ = gs.linalg.lu_factor_ex(gs.tensor(matrix))
+        np.testing.assert_allclose(together.LU[i].numpy(), factors.numpy(), atol=1e-14)
+        assert together.pivots[i].tolist() == pivots.tolist()
+    assert together.info[3] == 1 and together.info[7] == 2
+
+
+def test_the_logarithm_of_a_determinant_outside_the_range_of_numbers():
+    diagonals = [[1e-200, 1e-200, 1e300, 1e10], [-1e200, 1e200, 1e-300, 1e-10], [1e-250] * 4, [-1e250, 1e250, 1e250, 1]]
+    sign, logarithm = gs.linalg.slogdet(gs.tensor(np.stack([np.diag(diagonal) for diagonal in diagonals])))
+    assert sign.tolist() == [1, -1, 1, -1]
+    np.testing.assert_allclose(logarithm.numpy(), np.log(np.abs(diagonals)).sum(-1), rtol=1e-15)
+    assert gs.linalg.slogdet(gs.tensor([np.diag([np.nan, 1.0]), np.diag([-np.inf, 1.0])])).logabsdet[1] == np.inf
 
 
 def test_numbers_that_are_none():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_inexact,
     with_batch,
 )
+from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination
 from gradsmith.runtime.arrays.functions.arrangements import diagonal_of, tril_of, triu_of
 
 Array: TypeAlias = NDArray[Any]
@@ -37,7 +39,8 @@ def lu_compact_of(a: Array, pivot: bool, check: bool, op: str) -> tuple[Array, A
         shapes = (*batch, steps), batch
         pivots, info = (array_without_data(shape, np.dtype(np.int32)) for shape in shapes)
         return array_without_data(a.shape, a.dtype), pivots, info
-    factors, pivots = eliminate(a)
+    are_few = math.prod(batch) <= 2
+    factors, pivots = eliminate(a) if are_few or not elimination.is_small_batch(a) else elimination.lu(a)
     info = first_zero(factors)
     if check and info.any():
         raise singular_factor(op, a, info)

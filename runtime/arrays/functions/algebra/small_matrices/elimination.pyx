@@ -15,6 +15,8 @@ cdef extern from "runtime/arrays/functions/algebra/small_matrices/elimination_ke
         GS_MOST_RIGHT
     Py_ssize_t gs_small_solve(
         bint is_double, const void *a, const void *b, void *x, Py_ssize_t count, int n, int m) nogil
+    void gs_small_lu(
+        bint is_double, const void *a, void *factors, cnp.int32_t *pivots, Py_ssize_t count, int n) nogil
     void gs_small_det(bint is_double, const void *a, void *det, Py_ssize_t count, int n) nogil
     void gs_small_adjugate(
         bint is_double, const void *a, void *adjugate, unsigned char *is_sound, Py_ssize_t count, int n) nogil
@@ -94,6 +96,21 @@ def inv(cnp.ndarray a not None):
 def solve(cnp.ndarray a not None, cnp.ndarray b not None):
     """``numpy.linalg.solve(a, b)``."""
     return solved(a, b, <int>b.shape[b.ndim - 1]) if are_small(a, b) else np.linalg.solve(a, b)
+
+
+def lu(cnp.ndarray a not None):
+    """What `eliminate` gives for small matrices."""
+    if not is_small(a):
+        raise TypeError(f"lu(): expected small matrices of float32 or float64, got {a.dtype}, {(<object>a).shape}")
+    a = cnp.PyArray_GETCONTIGUOUS(a)
+    cdef cnp.ndarray factors = np.empty_like(a)
+    cdef cnp.ndarray pivots = cnp.PyArray_EMPTY(a.ndim - 1, a.shape, cnp.NPY_INT32, 0)
+    cdef int n = a.shape[a.ndim - 1]
+    gs_small_lu(
+        is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(factors), <cnp.int32_t *>cnp.PyArray_DATA(pivots),
+        cnp.PyArray_SIZE(a) // (n * n), n
+    )
+    return factors, pivots
 
 
 def det(cnp.ndarray a not None):

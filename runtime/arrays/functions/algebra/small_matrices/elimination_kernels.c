@@ -13,6 +13,9 @@
 #define GS_HAS_VECTORS
 #define GS_VECTOR_BYTES 32
 #endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define GS_HAS_SHUFFLES
+#endif
 #define TILE 16
 #define MOST_COLUMNS (GS_MOST_ROWS + GS_MOST_RIGHT)
 
@@ -25,6 +28,11 @@
 #define EPSILON FLT_EPSILON
 #define ROOT (1 / sqrtf(FLT_EPSILON))
 #define LEAST FLT_MIN
+#define GREATEST FLT_MAX
+#ifdef GS_HAS_SHUFFLES
+#define INTERLEAVE_LOW(a, b) __builtin_shuffle(a, b, (mask_float){0, 8, 1, 9, 2, 10, 3, 11})
+#define INTERLEAVE_HIGH(a, b) __builtin_shuffle(a, b, (mask_float){4, 12, 5, 13, 6, 14, 7, 15})
+#endif
 #include "elimination_template.h"
 
 #define REAL double
@@ -36,12 +44,27 @@
 #define EPSILON DBL_EPSILON
 #define ROOT (1 / sqrt(DBL_EPSILON))
 #define LEAST DBL_MIN
+#define GREATEST DBL_MAX
+#ifdef GS_HAS_SHUFFLES
+#define INTERLEAVE_LOW(a, b) __builtin_shuffle(a, b, (mask_double){0, 4, 1, 5})
+#define INTERLEAVE_HIGH(a, b) __builtin_shuffle(a, b, (mask_double){2, 6, 3, 7})
+#endif
 #include "elimination_template.h"
 
 ptrdiff_t
 gs_small_solve(int is_double, const void *a, const void *b, void *x, ptrdiff_t count, int n, int m)
 {
     return is_double ? solve_double(a, b, x, count, n, m) : solve_float(a, b, x, count, n, m);
+}
+
+void
+gs_small_lu(int is_double, const void *a, void *factors, int32_t *pivots, ptrdiff_t count, int n)
+{
+    if (is_double) {
+        lu_double(a, factors, pivots, count, n);
+    } else {
+        lu_float(a, factors, pivots, count, n);
+    }
 }
 
 void

@@ -3,6 +3,7 @@
 #define GS_ELIMINATION_KERNELS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define GS_MOST_ROWS 8
 #define GS_MOST_RIGHT 8
@@ -12,6 +13,9 @@
 
 /* x of a x = b: a is n by n, b and x are n by m. Without b, x is the inverse of a. */
 ptrdiff_t gs_small_solve(int is_double, const void *a, const void *b, void *x, ptrdiff_t count, int n, int m);
+
+/* Both triangular factors in one matrix, and the row, counted from 1, that each row was exchanged with. */
+void gs_small_lu(int is_double, const void *a, void *factors, int32_t *pivots, ptrdiff_t count, int n);
 
 /* The determinant, zero of a singular matrix. */
 void gs_small_det(int is_double, const void *a, void *det, ptrdiff_t count, int n);

@@ -26,6 +26,31 @@ NAME(lanes)(NAME(vector) *x)
     return (REAL *)x;
 }
 
+/* Element e of each of as many matrices as there are lanes, in the order of memory. */
+GS_INLINE void
+NAME(gather)(const REAL *const *matrix, int e, NAME(vector) *to)
+{
+    for (int lane = 0; lane < LANES; lane++) {
+        NAME(lanes)(to)[lane] = matrix[lane][e];
+    }
+}
+
+#ifdef INTERLEAVE_LOW
+/* A vector of elements of each matrix becomes a vector of matrices for each element. */
+GS_INLINE void
+NAME(transpose)(NAME(vector) *v)
+{
+    NAME(vector) mixed[LANES];
+    for (int round = 1; round < LANES; round *= 2) {
+        for (int i = 0; i < LANES / 2; i++) {
+            mixed[2 * i] = INTERLEAVE_LOW(v[i], v[i + LANES / 2]);
+            mixed[2 * i + 1] = INTERLEAVE_HIGH(v[i], v[i + LANES / 2]);
+        }
+        memcpy(v, mixed, sizeof mixed);
+    }
+}
+#endif
+
 /* Where there are fewer matrices than the block has room for, the last one fills it. */
 GS_CLONES static void
 NAME(load)(const REAL *from, int here, int n, int columns, int first_column, NAME(block) block)
@@ -34,13 +59,23 @@ NAME(load)(const REAL *from, int here, int n, int columns, int first_column, NAM
     for (int lane = 0; lane < LANES; lane++) {
         matrix[lane] = from + (lane < here ? lane : here - 1) * n * columns;
     }
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < columns; j++) {
-            REAL *to = NAME(lanes)(&block[i][first_column + j]);
-            for (int lane = 0; lane < LANES; lane++) {
-                to[lane] = matrix[lane][i * columns + j];
-            }
+    int size = n * columns, e = 0, i = 0, j = 0;
+#ifdef INTERLEAVE_LOW
+    for (; e + LANES <= size; e += LANES) {
+        NAME(vector) v[LANES];
+        for (int lane = 0; lane < LANES; lane++) {
+            memcpy(&v[lane], matrix[lane] + e, sizeof v[lane]);
         }
+        NAME(transpose)(v);
+        for (int element = 0; element < LANES; element++) {
+            block[i][first_column + j] = v[element];
+            j = j + 1 < columns ? j + 1 : (i++, 0);
+        }
+    }
+#endif
+    for (; e < size; e++) {
+        NAME(gather)(matrix, e, &block[i][first_column + j]);
+        j = j + 1 < columns ? j + 1 : (i++, 0);
     }
 }
 
@@ -72,7 +107,8 @@ NAME(store)(NAME(block) block, int here, int n, int columns, int first_column, R
 /* The row with the largest element of column k, from row k on, trades places with row k, which turns the sign; then
  * the column is eliminated from the rows below. Both are done in one walk over the block. */
 GS_INLINE void
-NAME(eliminate_column)(NAME(block) block, int n, int columns, int k, NAME(vector) *sign)
+NAME(eliminate_column)(
+    NAME(block) block, int n, int columns, int k, const int keeps_factors, NAME(vector) *sign, NAME(vector) *row)
 {
     NAME(vector) above = block[k][k], pivot = above, largest = MAGNITUDE(above), place = ALL(k);
     NAME(vector) factor[GS_MOST_ROWS];
@@ -85,11 +121,22 @@ NAME(eliminate_column)(NAME(block) block, int n, int columns, int k, NAME(vector
         pivot = SELECT(is_larger, block[i][k], pivot);
     }
     *sign = SELECT(place == ALL(k), *sign, -*sign);
+    *row = place;
     for (int i = k + 1; i < n; i++) {
         trades[i] = place == ALL(i);
         factor[i] = SELECT(pivot == ALL(0), ALL(0), SELECT(trades[i], above, block[i][k]) / pivot);
     }
     block[k][k] = pivot;
+    for (int j = 0; keeps_factors && j < k; j++) {
+        NAME(vector) upper = block[k][j];
+        for (int i = k + 1; i < n; i++) {
+            block[k][j] = SELECT(trades[i], block[i][j], block[k][j]);
+            block[i][j] = SELECT(trades[i], upper, block[i][j]);
+        }
+    }
+    for (int i = k + 1; keeps_factors && i < n; i++) {
+        block[i][k] = factor[i];
+    }
     for (int j = k + 1; j < columns; j++) {
         NAME(vector) upper = block[k][j], chosen = upper;
         for (int i = k + 1; i < n; i++) {
@@ -102,12 +149,29 @@ NAME(eliminate_column)(NAME(block) block, int n, int columns, int k, NAME(vector
     }
 }
 
-/* An upper triangle, and the right sides that go with it. */
+/* An upper triangle, and the right sides that go with it. The compiler writes out the most usual size. */
 GS_CLONES static void
 NAME(eliminate)(NAME(block) block, int n, int columns, NAME(vector) *sign)
 {
+    NAME(vector) row;
+    if (n == 4 && columns == 4) {
+        for (int k = 0; k < 4; k++) {
+            NAME(eliminate_column)(block, 4, 4, k, 0, sign, &row);
+        }
+        return;
+    }
     for (int k = 0; k < n; k++) {
-        NAME(eliminate_column)(block, n, columns, k, sign);
+        NAME(eliminate_column)(block, n, columns, k, 0, sign, &row);
+    }
+}
+
+/* Both triangles, and the number of the row that each row has traded places with. */
+GS_CLONES static void
+NAME(factorize)(NAME(block) block, int n, NAME(vector) *places)
+{
+    NAME(vector) sign = ALL(1);
+    for (int k = 0; k < n; k++) {
+        NAME(eliminate_column)(block, n, n, k, 1, &sign, &places[k]);
     }
 }
 
@@ -240,25 +304,66 @@ NAME(invert)(const REAL *a, REAL *inverse, unsigned char *is_sound, ptrdiff_t co
 }
 
 static void
+NAME(lu)(const REAL *a, REAL *factors, int32_t *pivots, ptrdiff_t count, int n)
+{
+    NAME(block) block;
+    NAME(vector) places[GS_MOST_ROWS];
+    for (ptrdiff_t first = 0; first < count; first += LANES) {
+        int here = NAME(lanes_left)(count, first);
+        NAME(load)(a + first * n * n, here, n, n, 0, block);
+        NAME(factorize)(block, n, places);
+        NAME(store)(block, here, n, n, 0, factors + first * n * n);
+        for (int lane = 0; lane < here; lane++) {
+            for (int k = 0; k < n; k++) {
+                pivots[(first + lane) * n + k] = (int32_t)NAME(lanes)(&places[k])[lane] + 1;
+            }
+        }
+    }
+}
+
+/* The product of the pivots' magnitudes, and the least of it on the way. */
+GS_CLONES static void
+NAME(multiply_pivots)(NAME(block) block, int n, NAME(vector) *product, NAME(vector) *least, NAME(vector) *sign)
+{
+    *product = *least = ALL(1);
+    for (int k = 0; k < n; k++) {
+        *sign = SELECT(block[k][k] < ALL(0), -*sign, *sign);
+        *product *= MAGNITUDE(block[k][k]);
+        *least = SELECT(*product < *least, *product, *least);
+    }
+}
+
+/* A pivot after the other, where their product leaves the range of numbers. */
+static void
+NAME(add_logarithms)(NAME(block) block, int n, int lane, REAL *sign, REAL *logarithm)
+{
+    *logarithm = 0;
+    for (int k = 0; k < n; k++) {
+        REAL pivot = NAME(lanes)(&block[k][k])[lane];
+        *logarithm += LOG(ABS(pivot));
+        *sign = pivot == 0 ? 0 : pivot == pivot ? *sign : pivot;
+    }
+}
+
+static void
 NAME(slogdet)(const REAL *a, REAL *sign, REAL *logarithm, ptrdiff_t count, int n)
 {
     NAME(block) block;
     for (ptrdiff_t first = 0; first < count; first += LANES) {
         int here = NAME(lanes_left)(count, first);
-        NAME(vector) signs_of_all = ALL(1);
-        REAL *signs = NAME(lanes)(&signs_of_all);
+        NAME(vector) signs = ALL(1), product, least;
         NAME(load)(a + first * n * n, here, n, n, 0, block);
-        NAME(eliminate)(block, n, n, &signs_of_all);
+        NAME(eliminate)(block, n, n, &signs);
+        NAME(multiply_pivots)(block, n, &product, &least, &signs);
         for (int lane = 0; lane < here; lane++) {
-            REAL sum = 0;
-            for (int k = 0; k < n; k++) {
-                REAL pivot = NAME(lanes)(&block[k][k])[lane];
-                sum += LOG(ABS(pivot));
-                signs[lane] = pivot == 0 ? 0 : pivot < 0 ? -signs[lane] : pivot > 0 ? signs[lane] : pivot;
+            REAL size = NAME(lanes)(&product)[lane];
+            if (NAME(lanes)(&least)[lane] >= LEAST && size <= GREATEST) {
+                logarithm[first + lane] = LOG(size);
+            } else {
+                NAME(add_logarithms)(block, n, lane, &NAME(lanes)(&signs)[lane], logarithm + first + lane);
             }
-            logarithm[first + lane] = sum;
         }
-        memcpy(sign + first, signs, sizeof(REAL) * (size_t)here);
+        memcpy(sign + first, &signs, sizeof(REAL) * (size_t)here);
     }
 }
 
@@ -380,3 +485,6 @@ NAME(mean)(const REAL *a, REAL *out, ptrdiff_t count, ptrdiff_t n)
 #undef ROOT
 #undef EPSILON
 #undef LEAST
+#undef GREATEST
+#undef INTERLEAVE_LOW
+#undef INTERLEAVE_HIGH
