@@ -47,6 +47,8 @@
 #define PAGE 4096       /* bytes; rows that are whole pages apart have the same few places in L1 */
 #define COLUMNS_IN_PAGES 128 /* from which on such rows are worth it */
 #define TOGETHER 4      /* panels of b in a chunk */
+#define PANELS_AHEAD 8  /* of b that is read as it lies: so far ahead of its use it is fetched */
+#define RESULT_AHEAD 2  /* the same of c */
 #define CHUNK_BYTES (TOGETHER * 128 * K_BLOCK)
 #define MOST_SLOTS 256  /* as many as threads */
 

@@ -258,10 +258,6 @@ NAME(multiply)(const int height, const int by_rows, NAME(left_panel) a, NAME(rig
                npy_intp c_row, npy_intp n_rows, npy_intp n_columns, write_mode mode, const REAL *bias)
 {
     NAME(vector) sums[MOST_ROWS][2];
-    for (int i = 0; i < n_rows; i++) { /* in time for the stores, which would wait for memory */
-        __builtin_prefetch(c + i * c_row, 1);
-        __builtin_prefetch(c + i * c_row + LANES, 1);
-    }
     UNROLL
     for (int i = 0; i < height; i++) {
         sums[i][0] = (NAME(vector)){0};
@@ -350,6 +346,27 @@ NAME(panel_of_b)(const block *b, npy_intp panel, const REAL *packed)
     return (NAME(right_panel)){packed + panel % TOGETHER * WIDTH * b->n_k, WIDTH};
 }
 
+/* The part of c that a panel of b writes is fetched in time for the stores, which would wait for memory. */
+static inline void
+NAME(fetch_result)(const REAL *c, npy_intp c_row, npy_intp n_rows)
+{
+    for (npy_intp i = 0; i < n_rows; i++) {
+        __builtin_prefetch(c + i * c_row, 1);
+        __builtin_prefetch(c + i * c_row + LANES, 1);
+    }
+}
+
+/* What has to be read of a panel of b that lies further on, in `calls` portions. */
+static fetching
+NAME(fetching_ahead)(const block *b, npy_intp panel, npy_intp calls)
+{
+    if (panel >= b->b_as_it_lies) {
+        return (fetching){0};
+    }
+    const char *first = (const char *)NAME(columns_of_b)(b, panel * WIDTH);
+    return (fetching){first, b->job.b_row * (npy_intp)sizeof(REAL), b->n_k, WIDTH * sizeof(REAL), (b->n_k + calls - 1) / calls};
+}
+
 /* A panel of b times the panels of a from `first` up to `last`. */
 static void
 NAME(multiply_panel)(const block *b, npy_intp panel, const REAL *packed, npy_intp first, npy_intp last, fetching *next)
@@ -359,6 +376,8 @@ NAME(multiply_panel)(const block *b, npy_intp panel, const REAL *packed, npy_int
     npy_intp column = panel * WIDTH;
     npy_intp n_columns = b->job.n - column < WIDTH ? b->job.n - column : WIDTH;
     NAME(right_panel) right = NAME(panel_of_b)(b, panel, packed);
+    npy_intp c_ahead = panel < b->b_as_it_lies ? RESULT_AHEAD * WIDTH : 0;
+    fetching ahead = NAME(fetching_ahead)(b, panel + PANELS_AHEAD, last - first);
     const REAL *bias = NULL;
     if (job->bias != NULL && b->first_k + b->n_k == job->k) {
         bias = (const REAL *)job->bias + column;
@@ -369,6 +388,8 @@ NAME(multiply_panel)(const block *b, npy_intp panel, const REAL *packed, npy_int
         NAME(left_panel) left = NAME(panel_of_a)(b, row);
         REAL *c = (REAL *)job->c + (b->first_row + row) * job->c_row + column;
         fetch(next);
+        fetch(&ahead);
+        NAME(fetch_result)(c + c_ahead, job->c_row, n_rows);
         NAME(kernels)[b->packs_a ? b->height : n_rows][left.row != 1](left, right, b->n_k, c, job->c_row, n_rows, n_columns,
                                                                        mode, bias);
     }

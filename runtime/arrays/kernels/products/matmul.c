@@ -138,12 +138,15 @@ run_row_by_row(const product *p)
 /* ---- BLAS or our own
  *
  * The two round differently, so the choice follows from the processor and the shape and from nothing that varies between
- * runs: neither from time measured nor from what other threads do.  Where there is AVX-512 the own kernel was as fast as
- * OpenBLAS or faster on the shapes that `suits_own` lets through, but for large ones on Intel's processors, whose two
- * units for AVX-512 OpenBLAS keeps busier: by 5 to 15 % for 1024 x 1024 and more of float32, 512 x 512 of float64. */
+ * runs: neither from time measured nor from what other threads do.  Where BLAS uses AVX-512 too, the own kernel was as fast
+ * or faster on shapes that `suits_own_beside_avx512` lets through, but for large ones on Intel's processors, whose two units for
+ * AVX-512 OpenBLAS keeps busier: by 5 to 15 % for 1024 x 1024 and more of float32, 512 x 512 of float64.  Where BLAS knows
+ * only AVX2 for the processor, it is slower on all but the narrowest matrices, by up to eight times. */
 
 #define OWN_FROM 100000.0 /* multiplications; below, packing costs too much */
 #define BLAS_FROM 5e8     /* on Intel's processors, with kernels of BLAS for AVX-512; a quarter of it for float64 */
+#define LEAST_ROW 96      /* bytes of a row of b, of which a panel has 128 */
+#define LEAST_COLUMNS 40  /* the same where its columns lie in one piece: they have to be packed by BLAS too */
 
 static gs_matmul_backend backend = GS_MATMUL_AUTO;
 
@@ -213,9 +216,21 @@ has_own_layout(const product *p)
 }
 
 static int
+suits_own_beside_avx512(const product *p)
+{
+    return p->m >= 4 && p->n >= 32 && p->k >= 16 && work_of(p) >= OWN_FROM;
+}
+
+static int
+suits_own_beside_avx2(const product *p)
+{
+    return p->m >= 2 && p->k >= 2 && p->n * p->size >= (p->b_column == p->size ? LEAST_ROW : LEAST_COLUMNS);
+}
+
+static int
 suits_own(const product *p)
 {
-    return p->m >= 4 && p->n >= 32 && p->k >= 16 && work_of(p) >= OWN_FROM && has_own_layout(p);
+    return (gs_blas_uses_avx512() ? suits_own_beside_avx512(p) : suits_own_beside_avx2(p)) && has_own_layout(p);
 }
 
 /* What is packed is little beside the sums, which need not be read again. */
@@ -259,7 +274,7 @@ run_blas(const product *p)
 GS_INLINE int
 gemm(const product *p)
 {
-    if (is_empty(p) || run_as_vectors(p) || run_row_by_row(p)) {
+    if (is_empty(p) || run_as_vectors(p)) {
         return 0;
     }
     if (is_small(p)) {
@@ -270,7 +285,9 @@ gemm(const product *p)
     if (goes_own(p)) {
         return run_own(p);
     }
-    run_blas(p);
+    if (!run_row_by_row(p)) {
+        run_blas(p);
+    }
     return 0;
 }
 
@@ -517,13 +534,30 @@ run_small_part(void *context, npy_intp first, npy_intp last)
     }
 }
 
+/* What cannot be had is memory for packed operands. */
+static void
+run_own_part(void *context, npy_intp first, npy_intp last)
+{
+    const batch *all = context;
+    gs_gemm_job job = in_elements(&all->one);
+    for (npy_intp i = first; i < last; i++) {
+        product p = product_at(all, i);
+        job.a = p.a, job.b = p.b, job.c = p.c;
+        if (gs_gemm_unlocked(&job) < 0) {
+            run_loop(&p);
+        }
+    }
+}
+
 static int
 run_batch(const batch *all)
 {
     double work = work_of(&all->one);
     if (work > 0 && work < BLAS_THREADS_FROM) {
-        gs_parallel(is_small(&all->one) ? run_small_part : run_batch_part, (void *)all, all->count,
-                    (npy_intp)(work / 8) + 16, 1);
+        gs_parallel(is_small(&all->one)  ? run_small_part
+                    : goes_own(&all->one) ? run_own_part
+                                          : run_batch_part,
+                    (void *)all, all->count, (npy_intp)(work / 8) + 16, 1);
         return 0;
     }
     for (npy_intp i = 0; i < all->count; i++) {
