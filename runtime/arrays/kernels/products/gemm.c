@@ -18,26 +18,15 @@
  * An element of c is always the sum over k in the same order, K_BLOCK after K_BLOCK: results do not depend on threads.
  */
 #include "products/gemm.h"
-#include "support/simd.h"
+#include "products/avx512.h"
+#include "products/dots.h"
 #include "kernels.h"
 #include "threads/thread_pool.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#if defined(__x86_64__) && !defined(GRADSMITH_NO_CLONES) && GRADSMITH_HIGHEST_LEVEL >= 4 && \
-    ((defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && defined(__GNUC__) && __GNUC__ >= 12))
-
-#define AVX512_FEATURES "avx512f,avx512vl,avx512bw,avx512dq,fma"
-#if defined(__clang__)
-/* Without a minimal width clang splits vectors of 64 bytes in two. */
-#define AVX512 __attribute__((target(AVX512_FEATURES), min_vector_width(512)))
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define AVX512 __attribute__((target(AVX512_FEATURES)))
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
-#define INLINE_AVX512 AVX512 static inline __attribute__((always_inline))
+#ifdef GS_HAS_AVX512
 
 #define MOST_ROWS 14 /* of a panel: 28 sums, two vectors of b and two to spare make 32 registers */
 #define K_BLOCK 256
@@ -51,8 +40,6 @@
 #define RESULT_AHEAD 2  /* the same of c */
 #define CHUNK_BYTES (TOGETHER * 128 * K_BLOCK)
 #define MOST_SLOTS 256  /* as many as threads */
-
-typedef enum { SET, ADD, SUBTRACT } write_mode; /* what sums do to c */
 
 typedef struct {
     gs_gemm_job job;
@@ -130,28 +117,6 @@ static void
 give_slot_back(block *b, int slot)
 {
     atomic_store_explicit(&b->is_taken[slot], 0, memory_order_release);
-}
-
-/* ---- fetching: while a chunk is multiplied, the next one comes from memory, so that packing it need not wait */
-
-typedef struct {
-    const char *row;
-    npy_intp row_step;
-    npy_intp rows;  /* left */
-    npy_intp bytes; /* of a row */
-    npy_intp rows_at_once;
-} fetching;
-
-static inline void
-fetch(fetching *f)
-{
-    npy_intp n = f->rows < f->rows_at_once ? f->rows : f->rows_at_once;
-    f->rows -= n;
-    for (; n > 0; n--, f->row += f->row_step) {
-        for (npy_intp i = 0; i < f->bytes; i += 64) {
-            __builtin_prefetch(f->row + i, 0, 2);
-        }
-    }
 }
 
 #include "support/with_float32.h"
@@ -259,6 +224,10 @@ run_blocks(block *b)
 int
 gs_gemm_unlocked(const gs_gemm_job *job)
 {
+    if (gs_suits_dots(job)) {
+        gs_dots(job);
+        return 0;
+    }
     size_t size = job->type == NPY_FLOAT32 ? 4 : 8;
     npy_intp width = 128 / (npy_intp)size;
     block b = {.job = *job, .height = panel_height(job->m), .packs_a = packs_a(job)};

@@ -7,6 +7,7 @@
 #include "support/array_cache.h"
 #include "support/assign.h"
 #include "products/blas.h"
+#include "products/dots.h"
 #include "products/gemm.h"
 #include "products/gemv.h"
 #include "products/matmul.h"
@@ -144,6 +145,7 @@ run_row_by_row(const product *p)
  * only AVX2 for the processor, it is slower on all but the narrowest matrices, by up to eight times. */
 
 #define OWN_FROM 100000.0 /* multiplications; below, packing costs too much */
+#define DOTS_FROM 1e6     /* the same for dot products of rows: up to here BLAS has kernels for small matrices */
 #define BLAS_FROM 5e8     /* on Intel's processors, with kernels of BLAS for AVX-512; a quarter of it for float64 */
 #define LEAST_ROW 96      /* bytes of a row of b, of which a panel has 128 */
 #define LEAST_COLUMNS 40  /* the same where its columns lie in one piece: they have to be packed by BLAS too */
@@ -216,21 +218,29 @@ has_own_layout(const product *p)
 }
 
 static int
+suits_dots(const product *p)
+{
+    gs_gemm_job job = in_elements(p);
+    return p->m >= 2 && p->n >= 2 && gs_suits_dots(&job);
+}
+
+static int
 suits_own_beside_avx512(const product *p)
 {
-    return p->m >= 4 && p->n >= 32 && p->k >= 16 && work_of(p) >= OWN_FROM;
+    return (p->m >= 4 && p->n >= 32 && p->k >= 16 && work_of(p) >= OWN_FROM) || (work_of(p) > DOTS_FROM && suits_dots(p));
 }
 
 static int
 suits_own_beside_avx2(const product *p)
 {
-    return p->m >= 2 && p->k >= 2 && p->n * p->size >= (p->b_column == p->size ? LEAST_ROW : LEAST_COLUMNS);
+    npy_intp least = p->b_column == p->size ? LEAST_ROW : LEAST_COLUMNS;
+    return (p->m >= 2 && p->k >= 2 && p->n * p->size >= least) || suits_dots(p);
 }
 
 static int
 suits_own(const product *p)
 {
-    return (gs_blas_uses_avx512() ? suits_own_beside_avx512(p) : suits_own_beside_avx2(p)) && has_own_layout(p);
+    return has_own_layout(p) && (gs_blas_uses_avx512() ? suits_own_beside_avx512(p) : suits_own_beside_avx2(p));
 }
 
 /* What is packed is little beside the sums, which need not be read again. */
