@@ -20,6 +20,7 @@
 #include "products/gemm.h"
 #include "products/avx512.h"
 #include "products/dots.h"
+#include "products/narrow.h"
 #include "kernels.h"
 #include "threads/thread_pool.h"
 
@@ -226,6 +227,10 @@ gs_gemm_unlocked(const gs_gemm_job *job)
 {
     if (gs_suits_dots(job)) {
         gs_dots(job);
+        return 0;
+    }
+    if (gs_suits_narrow(job)) {
+        gs_narrow(job);
         return 0;
     }
     size_t size = job->type == NPY_FLOAT32 ? 4 : 8;

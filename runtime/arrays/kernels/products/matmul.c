@@ -11,6 +11,7 @@
 #include "products/gemm.h"
 #include "products/gemv.h"
 #include "products/matmul.h"
+#include "products/narrow.h"
 #include "products/small_products.h"
 #include "support/loops.h"
 #include "support/meta.h"
@@ -145,7 +146,7 @@ run_row_by_row(const product *p)
  * only AVX2 for the processor, it is slower on all but the narrowest matrices, by up to eight times. */
 
 #define OWN_FROM 100000.0 /* multiplications; below, packing costs too much */
-#define DOTS_FROM 1e6     /* the same for dot products of rows: up to here BLAS has kernels for small matrices */
+#define SMALL_FOR_BLAS 1e6 /* up to here it has kernels for small matrices, where it knows AVX-512 */
 #define BLAS_FROM 5e8     /* on Intel's processors, with kernels of BLAS for AVX-512; a quarter of it for float64 */
 #define LEAST_ROW 96      /* bytes of a row of b, of which a panel has 128 */
 #define LEAST_COLUMNS 40  /* the same where its columns lie in one piece: they have to be packed by BLAS too */
@@ -225,16 +226,31 @@ suits_dots(const product *p)
 }
 
 static int
-suits_own_beside_avx512(const product *p)
+suits_narrow(const product *p)
 {
-    return (p->m >= 4 && p->n >= 32 && p->k >= 16 && work_of(p) >= OWN_FROM) || (work_of(p) > DOTS_FROM && suits_dots(p));
+    gs_gemm_job job = in_elements(p);
+    return p->n >= 2 && gs_suits_narrow(&job);
 }
 
+/* BLAS has kernels for small products, which are bad only at rows that fill much of a vector, but not a panel. */
+static int
+suits_own_beside_avx512(const product *p)
+{
+    if (work_of(p) > SMALL_FOR_BLAS) {
+        return (p->m >= 4 && p->n >= 32 && p->k >= 16) || suits_dots(p) || suits_narrow(p);
+    }
+    int fills_vector = p->n * p->size > 32 && p->a_column == p->size && p->b_column == p->size;
+    return (p->m >= 4 && p->n >= 32 && p->k >= 16 && work_of(p) >= OWN_FROM) ||
+           (p->m >= 16 && fills_vector && suits_narrow(p));
+}
+
+/* What fills less than a panel pays with more rows and terms; what fits a vector has its own kernel. */
 static int
 suits_own_beside_avx2(const product *p)
 {
-    npy_intp least = p->b_column == p->size ? LEAST_ROW : LEAST_COLUMNS;
-    return (p->m >= 2 && p->k >= 2 && p->n * p->size >= least) || suits_dots(p);
+    npy_intp bytes = p->n * p->size, least = p->b_column == p->size ? LEAST_ROW : LEAST_COLUMNS;
+    return (bytes >= least && p->m >= 2 && p->k >= 2) || (bytes > 64 && p->m >= 8 && p->k >= 16) || suits_narrow(p) ||
+           suits_dots(p);
 }
 
 static int

@@ -99,6 +99,20 @@ def test_own_matmul_in_blocks(dtype, size, threads):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("lengths", [(8, 300), (513, 1001)])
+def test_products_of_few_columns(dtype, lengths, backend, threads):
+    """Of all numbers of columns around those that a vector holds, and of rows around those of tiles."""
+    for m, n, k in itertools.product((2, 4, 5, 7, 16, 24, 31), (2, 3, 5, 8, 9, 15, 16, 17, 24), lengths):
+        a, b = values(dtype, (m, k), 1), values(dtype, (k, n), 2)
+        expected = a.astype("float64") @ b.astype("float64")
+        for (x, transpose_x), (y, transpose_y) in itertools.product(
+            list(matrix_layouts(a))[:2], list(matrix_layouts(b))[:2]
+        ):
+            result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
+            assert_close(result, expected, 1e-4 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
 def test_rows_that_are_multiplied_where_they_lie(dtype):
     """The last panel of rows has any height, and rows are apart by more than their length."""
     for m, (k, n) in itertools.product(range(5, 31), [(300, 70), (257, 513)]):
@@ -186,3 +200,12 @@ def test_linear(dtype, shape, threads):
     rtol = 1e-12 if dtype == "float64" else 1e-5
     assert_close(kernels.apply_linear(x, weight), x @ weight.T, rtol)
     assert_close(kernels.apply_linear(x, weight, bias), x @ weight.T + bias, rtol)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_bias_is_added_once(dtype, backend):
+    """Also to sums of several parts, and by the kernels for narrow and for long operands."""
+    for m, k, n in [(20, 600, 10), (20, 600, 5), (4, 3000, 7), (30, 700, 40)]:
+        x, weight, bias = values(dtype, (m, k), 1), values(dtype, (n, k), 2), values(dtype, n, 3)
+        expected = x.astype("float64") @ weight.T.astype("float64") + bias
+        assert_close(kernels.apply_linear(x, weight, bias), expected, 1e-4 if dtype == "float32" else 1e-12)
