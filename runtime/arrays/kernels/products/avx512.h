@@ -43,6 +43,29 @@ fetch(fetching *f)
     }
 }
 
+/* One operand: its lines, which are rows of a or columns of b, and distances between them and between terms. */
+typedef struct {
+    const char *matrix;
+    npy_intp lines, line_step, term_step, size; /* steps in elements of this size */
+} terms_of;
+
+#define FEW_LINES 32
+
+/* Terms of the next part, of few lines: too few to be packed ahead of time, and so far apart, or read so fast, that the
+ * processor does not fetch them in time by itself. */
+static inline void
+fetch_terms(terms_of all, npy_intp first, npy_intp count)
+{
+    int by_lines = all.term_step == 1;
+    npy_intp bytes = (by_lines ? count : all.lines) * all.size, rows = by_lines ? all.lines : count;
+    if (count <= 0 || all.lines > FEW_LINES) {
+        return;
+    }
+    const char *start = all.matrix + first * all.term_step * all.size;
+    fetching part = {start, (by_lines ? all.line_step : all.term_step) * all.size, rows, bytes, rows};
+    fetch(&part);
+}
+
 #endif
 
 #endif

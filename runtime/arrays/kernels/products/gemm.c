@@ -208,12 +208,23 @@ run_block(block *b)
 }
 
 static void
+fetch_next_block(const block *b)
+{
+    const gs_gemm_job *job = &b->job;
+    npy_intp size = job->type == NPY_FLOAT32 ? 4 : 8, first = b->first_k + b->n_k;
+    npy_intp terms = smaller(K_BLOCK, job->k - first);
+    fetch_terms((terms_of){job->a, job->m, job->a_row, job->a_column, size}, first, terms);
+    fetch_terms((terms_of){job->b, job->n, job->b_column, job->b_row, size}, first, terms);
+}
+
+static void
 run_blocks(block *b)
 {
     const gs_gemm_job *job = &b->job;
     npy_intp m_block = (job->type == NPY_FLOAT32 ? M_BLOCK : M_BLOCK / 2) / b->height * b->height;
     for (b->first_k = 0; b->first_k < job->k; b->first_k += K_BLOCK) {
         b->n_k = smaller(K_BLOCK, job->k - b->first_k);
+        fetch_next_block(b);
         for (b->first_row = 0; b->first_row < job->m; b->first_row += m_block) {
             b->n_rows = smaller(m_block, job->m - b->first_row);
             share_out(b);

@@ -376,7 +376,7 @@ NAME(multiply_panel)(const block *b, npy_intp panel, const REAL *packed, npy_int
     npy_intp column = panel * WIDTH;
     npy_intp n_columns = b->job.n - column < WIDTH ? b->job.n - column : WIDTH;
     NAME(right_panel) right = NAME(panel_of_b)(b, panel, packed);
-    npy_intp c_ahead = panel < b->b_as_it_lies ? RESULT_AHEAD * WIDTH : 0;
+    npy_intp c_ahead = b->a_panels <= FEW_PANELS ? RESULT_AHEAD * WIDTH : 0;
     fetching ahead = NAME(fetching_ahead)(b, panel + PANELS_AHEAD, last - first);
     const REAL *bias = NULL;
     if (job->bias != NULL && b->first_k + b->n_k == job->k) {

@@ -232,25 +232,23 @@ suits_narrow(const product *p)
     return p->n >= 2 && gs_suits_narrow(&job);
 }
 
-/* BLAS has kernels for small products, which are bad only at rows that fill much of a vector, but not a panel. */
+/* BLAS has kernels for small products, which are slower only where rows are narrow, but fill half a vector. */
 static int
 suits_own_beside_avx512(const product *p)
 {
     if (work_of(p) > SMALL_FOR_BLAS) {
         return (p->m >= 4 && p->n >= 32 && p->k >= 16) || suits_dots(p) || suits_narrow(p);
     }
-    int fills_vector = p->n * p->size > 32 && p->a_column == p->size && p->b_column == p->size;
+    int fills_half = p->n * p->size > 32 && p->a_column == p->size && p->b_column == p->size;
     return (p->m >= 4 && p->n >= 32 && p->k >= 16 && work_of(p) >= OWN_FROM) ||
-           (p->m >= 16 && fills_vector && suits_narrow(p));
+           (p->m >= 16 && fills_half && suits_narrow(p));
 }
 
-/* What fills less than a panel pays with more rows and terms; what fits a vector has its own kernel. */
 static int
 suits_own_beside_avx2(const product *p)
 {
-    npy_intp bytes = p->n * p->size, least = p->b_column == p->size ? LEAST_ROW : LEAST_COLUMNS;
-    return (bytes >= least && p->m >= 2 && p->k >= 2) || (bytes > 64 && p->m >= 8 && p->k >= 16) || suits_narrow(p) ||
-           suits_dots(p);
+    npy_intp least = p->b_column == p->size ? LEAST_ROW : LEAST_COLUMNS;
+    return (p->n * p->size >= least && p->m >= 2 && p->k >= 2) || suits_narrow(p) || suits_dots(p);
 }
 
 static int

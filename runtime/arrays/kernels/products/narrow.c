@@ -1,8 +1,8 @@
 /* Note [Narrow products]
  *
- * The last layer of a classifier has ten columns or so. Panels of two vectors would be mostly padding, and BLAS packs both
- * operands. Here each row of c is one vector of sums, and a row of b one masked load: b is read as it lies, or, where its
- * columns lie in one piece, from a copy of LENGTH rows.
+ * The last layer of a classifier has ten columns or so.  Panels would be padding for the most part, and packing both operands,
+ * as BLAS does, takes longer than the product.  Here a row of c is one vector of sums, or two, and a row of b as many masked
+ * loads: b is read as it lies, or, where its columns lie in one piece, from a copy of LENGTH rows.
  *
  * An element of c is the sum over k in one order, LENGTH terms after LENGTH terms: results do not depend on threads.
  */
@@ -11,8 +11,9 @@
 #include "threads/thread_pool.h"
 
 #define LENGTH 256   /* terms that are added before sums go to c */
-#define MOST_ROWS 16 /* of c that are kept in registers */
+#define MOST_ROWS 16 /* of c whose sums are kept in registers, half as many where a row has two vectors */
 #define LEAST_ROWS 4
+#define LEAST_ROWS_TO_COPY 8 /* for which the columns of b are copied */
 #define LEAST_TERMS 8
 
 #ifdef GS_HAS_AVX512
@@ -37,6 +38,16 @@ static int
 is_last(const narrow_part *part)
 {
     return part->first + part->length == part->job->k;
+}
+
+static void
+fetch_next(const narrow_part *part)
+{
+    const gs_gemm_job *job = part->job;
+    npy_intp size = job->type == NPY_FLOAT32 ? 4 : 8, first = part->first + part->length;
+    npy_intp terms = job->k - first < LENGTH ? job->k - first : LENGTH;
+    fetch_terms((terms_of){job->a, job->m, job->a_row, job->a_column, size}, first, terms);
+    fetch_terms((terms_of){job->b, job->n, job->b_column, job->b_row, size}, first, terms);
 }
 
 #include "support/with_float32.h"
@@ -64,7 +75,8 @@ is_last(const narrow_part *part)
 int
 gs_suits_narrow(const gs_gemm_job *job)
 {
-    return job->n * (job->type == NPY_FLOAT32 ? 4 : 8) <= 64 && job->m >= LEAST_ROWS && job->k >= LEAST_TERMS;
+    npy_intp rows = job->b_column == 1 ? LEAST_ROWS : LEAST_ROWS_TO_COPY;
+    return job->n * (job->type == NPY_FLOAT32 ? 4 : 8) <= 128 && job->m >= rows && job->k >= LEAST_TERMS;
 }
 
 void

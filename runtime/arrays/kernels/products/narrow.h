@@ -1,4 +1,4 @@
-/* Products with a right operand so narrow that one vector holds a row of it. */
+/* Products with a right operand so narrow that one vector, or two, hold a row of it. */
 #ifndef GRADSMITH_NARROW_H
 #define GRADSMITH_NARROW_H
 
@@ -6,7 +6,7 @@
 
 GS_HIDDEN_BEGIN
 
-/* Does a vector hold a row of b, and are there rows of a and terms enough to use it? */
+/* Do one or two vectors hold a row of b, and are there rows of a and terms enough to use them? */
 int gs_suits_narrow(const gs_gemm_job *job);
 
 /* Needs AVX-512 and not the GIL. */
