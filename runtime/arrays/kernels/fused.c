@@ -20,7 +20,8 @@
 #include "threads/thread_pool.h"
 
 #define TILE_BYTES 4096
-#define SHORT_ROW 64 /* rows below this many elements are gathered across their ends */
+#define SHORT_ROW 64  /* rows below this many elements are gathered across their ends */
+#define FEW_COLUMNS 8 /* rows up to this many elements are gathered together */
 
 typedef enum {
     FLAT,     /* without gaps, in the order of the result */
@@ -148,6 +149,39 @@ gather_strided(char *to, const char *from, npy_intp n, npy_intp stride, npy_intp
     }
 }
 
+GS_CLONES static void
+copy_strided(char *to, npy_intp to_stride, const char *from, npy_intp from_stride, npy_intp n, npy_intp size)
+{
+    if (size == 4) {
+        for (npy_intp i = 0; i < n; i++) {
+            *(uint32_t *)(to + i * to_stride) = *(const uint32_t *)(from + i * from_stride);
+        }
+    } else {
+        for (npy_intp i = 0; i < n; i++) {
+            *(uint64_t *)(to + i * to_stride) = *(const uint64_t *)(from + i * from_stride);
+        }
+    }
+}
+
+/* Some whole rows that follow each other in the second dimension, column by column: few long loops in place of many short
+ * ones. */
+static void
+gather_rows(const fused_run *run, int operand, const char *from, npy_intp n_rows, char *to)
+{
+    const gs_iteration *it = &run->it;
+    npy_intp columns = it->dims[0], size = run->size;
+    for (npy_intp i = 0; i < columns; i++) {
+        copy_strided(to + i * size, columns * size, from + i * it->strides[operand][0], it->strides[operand][1], n_rows, size);
+    }
+}
+
+/* How many rows of `n` elements gather_rows would take from here. */
+static npy_intp
+rows_at_once(const gs_iteration *it, const cursor *c, npy_intp n)
+{
+    return it->nd > 1 && it->dims[0] <= FEW_COLUMNS ? Py_MIN(n / it->dims[0], it->dims[1] - c->index[1]) : 0;
+}
+
 /* Elements first..first+n of an operand, in the order of the result. */
 static void
 gather(const fused_run *run, int operand, npy_intp first, npy_intp n, char *to)
@@ -159,7 +193,15 @@ gather(const fused_run *run, int operand, npy_intp first, npy_intp n, char *to)
     seek(it, operand, first / it->dims[0], &c);
     while (n > 0) {
         npy_intp part = it->dims[0] - column < n ? it->dims[0] - column : n;
-        gather_strided(to, c.row + column * stride, part, stride, run->size);
+        npy_intp n_rows = column == 0 ? rows_at_once(it, &c, n) : 0;
+        if (n_rows > 1) {
+            gather_rows(run, operand, c.row, n_rows, to);
+            part = n_rows * it->dims[0];
+            c.index[1] += n_rows - 1;
+            c.row += (n_rows - 1) * it->strides[operand][1];
+        } else {
+            gather_strided(to, c.row + column * stride, part, stride, run->size);
+        }
         to += part * run->size;
         n -= part;
         column = 0;

@@ -49,6 +49,20 @@ def test_fused_layouts():
             assert not (a.flags.aligned and a.dtype.isnative and b.flags.aligned and b.dtype.isnative), name
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("rows", [(5,), (700,), (3, 400), (2, 3, 90)], ids=str)
+def test_fused_rows_of_few_columns(dtype, rows, threads):
+    """The first dimension is the innermost in memory, and has few elements."""
+    multiply_add = FUSED["multiply_add"]
+    for columns in (1, 2, 3, 7, 8, 9):
+        x = np.moveaxis(values(dtype, (*rows, columns), 1), -1, 0)
+        y = np.moveaxis(values(dtype, (*rows, columns + 4), 2), -1, 0)[2:-2]
+        vector = values(dtype, rows, 3)
+        for operands in itertools.product((x, y, y[..., ::-1]), (y, x[::-1]), (vector, x)):
+            found = kernels.apply_fused("multiply_add", list(operands))
+            assert_close(found, multiply_add(*operands), 1e-6 if dtype == "float32" else 1e-14)
+
+
 def test_fused_refuses_other_dtypes():
     for other in (np.ones(3), np.ones(3, "int64"), np.ones(3, "complex64")):
         assert kernels.apply_fused("tanh_backward", [np.ones(3, "float32"), other]) is None
