@@ -287,13 +287,17 @@ class Compiled:
                 stacklevel=6,
             )
             self.runs_eagerly.add(key)
-        elif variant.changes and len(self.variants.get(key, ())) == MOST_VARIANTS:
-            self.runs_eagerly.add(key)  # what it leaves outside is never the same
+        elif self._varies_on(variant) and len(self.variants.get(key, ())) == MOST_VARIANTS:
+            self.runs_eagerly.add(key)
             del self.variants[key]
         else:
             self._add(variant, key, codes)
             self._add_entry(variant, traced, leaves, spec)
         return variant.first_results(traced, leaves, self._again(spec))
+
+    def _varies_on(self, variant: Variant) -> bool:
+        """May each call need another program, as what it leaves outside, or the way that its choices go, is another?"""
+        return bool(variant.changes) or (variant.has_guards and self.options.on_escape != "guard")
 
     def _add(self, variant: Variant, key: Any, codes: list[types.CodeType]) -> None:
         """Have calls of a kind run it, also those that find other counts than it did if that makes no difference."""

@@ -15,6 +15,7 @@ from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.objects import opened
 from gradsmith.compiler.plans.memory import Memory, owner_of
 from gradsmith.compiler.plans.plan import written_owners
+from gradsmith.control_flow.choices.ways import leaves_behind
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -24,7 +25,6 @@ from gradsmith.runtime.programs.trace import Trace
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.utils import pytree
 
-LEAF = "AccumulateGrad"  # the name of the node that adds gradients to a leaf
 TWICE = "second time"  # in the error of a backward through a graph that the function has used up
 
 
@@ -340,25 +340,6 @@ class _Run:
                 continue
             with no_grad():
                 leaf.grad = initial
-
-
-def leaves_behind(results: Sequence[Tensor], leaves: Sequence[Tensor]) -> list[frozenset[int]]:
-    """The places of the leaves that each result has a gradient for."""
-    places = {id(leaf): number for number, leaf in enumerate(leaves)}
-    found: dict[Any, frozenset[int]] = {}
-    for result in results:
-        waiting: list[Any] = [result.grad_fn]
-        while waiting:
-            node = waiting[-1]
-            inner = [one for one, _ in node.next_functions if one is not None]
-            unknown = [one for one in inner if one not in found]
-            if unknown and node not in found:
-                waiting += unknown
-                continue
-            waiting.pop()
-            own = places.get(id(node.variable)) if node.name() == LEAF else None
-            found[node] = frozenset().union(*(found[one] for one in inner), [] if own is None else [own])
-    return [found[result.grad_fn] for result in results]
 
 
 @contextmanager

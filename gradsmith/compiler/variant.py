@@ -19,6 +19,7 @@ from gradsmith.compiler.plans.recomputing import Recomputing
 from gradsmith.compiler.recorded import Recording
 from gradsmith.compiler.tracing import Result, Source, Traced, at_hand_for_backward
 from gradsmith.compiler.values import Values
+from gradsmith.control_flow.choices.ways import Chosen
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -27,8 +28,9 @@ from gradsmith.runtime.programs.layouts import copied_as_it_lies
 from gradsmith.runtime.programs.program import Program, Step
 from gradsmith.runtime.programs.recorded import Recorder
 from gradsmith.runtime.programs.sources import values_of
-from gradsmith.runtime.programs.trace import Expected, Outdated
+from gradsmith.runtime.programs.trace import Expected, Guard, Outdated
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
+from gradsmith.runtime.tensors.factories.random import default_generator
 from gradsmith.utils import pytree
 
 
@@ -74,7 +76,7 @@ class Variant:
         self.calls_python = bool(calls)
         self.has_effects = any(set(step.results) <= {None} for step in calls)  # others draw numbers, or choose a branch
         self.may_run_again = not (self.writes or self.has_effects)
-        self.has_guards = any(isinstance(step.function, Expected) for step in forward)
+        self.has_guards = any(isinstance(step.function, Guard) for step in forward)
         self.generators = [generator for generator, _ in traced.trace.generators]
         self._expect_guards_first(traced, forward)
         del self.memory
@@ -83,6 +85,9 @@ class Variant:
         """Refuse a guard that follows a Python call, whose effects could not be undone if the guard failed."""
         # Calls that return tensors draw random numbers; their generators are restored.
         calls = [n for n, step in enumerate(forward) if _calls_python(step) and set(step.results) == {None}]
+        for step in forward[calls[0] :] if calls else ():
+            if isinstance(step.function, Chosen):
+                step.function.is_final = True
         guards = [number for number, step in enumerate(forward) if isinstance(step.function, Expected)]
         if calls and guards and calls[0] < guards[-1]:
             raise traced.trace.call.error(
@@ -242,7 +247,9 @@ class Variant:
 
     def run_or_none(self, function: Any, leaves: list[Any]) -> tuple[Any] | None:
         """The result of `run`, in a tuple; None, with nothing changed, if a guard fails."""
-        states = [(generator, generator.get_state()) for generator in self.generators] if self.has_guards else []
+        # A choice may have drawn from the generator that no trace of it tells of.
+        generators = [*self.generators, default_generator] if self.has_guards else []
+        states = [(generator, generator.get_state()) for generator in generators]
         try:
             return (self.run(function, leaves),)
         except Outdated:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
-from gradsmith.control_flow.slices import chosen, differs, one_truth, operands_of
-from gradsmith.control_flow.traced import chosen_in_runs, is_traced
+from gradsmith.control_flow.choices.slices import chosen, differs, one_truth, operands_of
+from gradsmith.control_flow.choices.traced import chosen_in_runs, is_traced
+from gradsmith.control_flow.choices.ways import NotOneStep
+from gradsmith.runtime.batching.batch import trace_of_thread
 
 
 def cond(
@@ -70,9 +72,27 @@ def cond(
 
 
 def _in_program(pred: Any, functions: list[Callable[..., Any]], operands: tuple[Any, ...]) -> Any:
-    """A step of a program, which chooses in each run. See traced.py."""
+    """A step of a program, which chooses in each run; see choices/traced.py.
+
+    Where no step can do what the functions do, the function is traced like all else, and the program is for this truth
+    value alone.
+    """
 
     def run(functions: list[Callable[..., Any]], given: tuple[Any, ...]) -> Any:
         return cond(given[0], functions[0], functions[1], *given[1])
 
-    return chosen_in_runs("cond", functions, (pred, operands), run)
+    try:
+        return chosen_in_runs("cond", functions, (pred, operands), run)
+    except NotOneStep:
+        pass
+    return functions[0 if _guarded(pred) else 1](*operands)
+
+
+def _guarded(pred: Any) -> bool:
+    """The truth value in this run; that it is the same in others becomes a step."""
+    trace = trace_of_thread()
+    before, trace.guards = trace.guards, True
+    try:
+        return is_true("cond", "pred", pred if pred.dtype.kind == "b" else pred != 0)
+    finally:
+        trace.guards = before

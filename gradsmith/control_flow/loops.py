@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
+from gradsmith.control_flow.choices.slices import chosen, differs, holds_for_any, is_known, one_truth, operands_of
+from gradsmith.control_flow.choices.traced import chosen_in_runs, is_traced
 from gradsmith.control_flow.once import ran_in_trace
-from gradsmith.control_flow.slices import chosen, differs, holds_for_any, is_known, one_truth, operands_of
 from gradsmith.control_flow.steps import Steps
-from gradsmith.control_flow.traced import chosen_in_runs, is_traced
 from gradsmith.control_flow.trees import TensorTree
 from gradsmith.control_flow.unknown import Unknown
 from gradsmith.runtime.batching.batch import is_tracing
@@ -162,7 +162,7 @@ def _going_on(running: Any, holds: Any) -> Any:
 
 
 def _in_program(functions: list[Callable[..., Any]], carry: Any, max_steps: int | None) -> Any:
-    """A step of a program, which makes as many steps as each run needs. See traced.py."""
+    """A step of a program, which makes as many steps as each run needs. See choices/traced.py."""
 
     def run(functions: list[Callable[..., Any]], given: Any) -> Any:
         return while_loop(functions[0], functions[1], given, max_steps)

@@ -8,7 +8,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport copy_into, is_dense, is_meta, readable_copy, release_array
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
-from gradsmith.runtime.batching.batch cimport Batch, as_batched, batch_of, is_batched
+from gradsmith.runtime.batching.batch cimport Batch, as_batched, batch_of, current_trace, is_batched
 from gradsmith.runtime.calls.captured cimport expect_own, refuse_captured
 from gradsmith.runtime.calls.forward_ad cimport copy_tangents, has_alias, is_alias
 from gradsmith.runtime.graph.gc_tracking cimport track
@@ -76,6 +76,8 @@ cdef int check_inplace(str op, TensorBase self) except -1:
 
 cdef int check_change(str op, TensorBase self) except -1:
     """The same for a change of what the tensor shows of its memory, which writes nothing."""
+    if running_calls and not is_batched(self):
+        expect_own(f"{op} gives another shape, or other memory, to", self)
     begin_change(op, self)
     if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>self.array):
         may_be_written(<object>self.array)      # a write guard gives way: what it locked will be found no more
@@ -260,8 +262,11 @@ cdef TensorBase original_of(TensorBase self):
 
 
 cdef TensorBase copy_without_history(TensorBase self):
-    """Of a batch the copy has the history of the data, which an outer graph may be about."""
-    if is_batched(self) and batch_of(self.array).level.is_trace:
+    """Of a batch the copy has the history of the data, which an outer graph may be about.
+
+    In a trace the copy is a step, also of a tensor from outside: its value is another one in each run.
+    """
+    if batch_of(self.array).level.is_trace if is_batched(self) else current_trace() is not None:
         return traced_copy(self)
     if is_batched(self):
         return as_batched(upcalls.clone(batch_of(self.array).physical), batch_of(self.array).level)

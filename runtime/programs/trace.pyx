@@ -65,7 +65,11 @@ class Outdated(Exception):
     """A value is another one than in the run that a program was made from, which went another way."""
 
 
-class Expected:
+class Guard:
+    """A step that raises `Outdated` where a run goes another way than the program."""
+
+
+class Expected(Guard):
     """A step that lets a run go on where a value is as it was."""
 
     def __init__(self, value):

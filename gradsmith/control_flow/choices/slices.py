@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradsmith.control_flow.traced import is_traced
+from gradsmith.control_flow.choices.traced import is_traced
 from gradsmith.generated import broadcast_to, where
 from gradsmith.runtime.batching.batch import is_batched_tensor, physical
 from gradsmith.runtime.calls.forward_ad import all_tangents

@@ -1,0 +1,1 @@
+"""Choices by values: steps of compiled functions, and slices of a `vmap` that go different ways."""

@@ -1,0 +1,62 @@
+"""Writes to captured tensors, by ops of all kinds: each call makes them as eager does."""
+
+from typing import Any
+
+import pytest
+
+import gradsmith as gs
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda c: c.erfc_(),
+        lambda c: c.xlogy_(0.5),
+        lambda c: c.float_power_(0.5),
+        lambda c: c.i0_(),
+        lambda c: c.mul_(2),
+        lambda c: c[0].erfc_(),
+        lambda c: c.clamp_(c * 0.9, c * 1.1 - 0.1),
+        lambda c: c.addcmul_(c, c),
+    ],
+)
+@pytest.mark.parametrize("recording", [True, False])
+def test_each_call_begins_with_what_the_last_one_left(write: Any, recording: bool) -> None:
+    """The value that an in-place form keeps from before the write was that of the traced run."""
+    captured, other = gs.tensor([2.0, 3.0]), gs.tensor([2.0, 3.0])
+    compiled = gs.compile(lambda x: (write(captured), x * 2)[1])
+    with gs.set_grad_enabled(recording):
+        for _ in range(4):
+            compiled(gs.ones(2))
+            write(other)
+            assert captured.tolist() == other.tolist()
+    assert len(compiled.programs) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c.unsqueeze_(0),
+        lambda c: c.t_(),
+        lambda c: c.squeeze_(),
+        lambda c: c.resize_(1),
+        lambda c: c.set_(gs.ones(3)),
+        lambda c: c.as_strided_((1,), (1,)),
+    ],
+)
+def test_another_shape_of_a_captured_tensor(change: Any) -> None:
+    """The tensor kept a stand-in of the trace for its memory, so that nobody could use it any more."""
+    captured, other = gs.tensor([[2.0, 3.0]]), gs.tensor([[2.0, 3.0]])
+    compiled = gs.compile(lambda x: (change(captured), x * captured.sum())[1])
+    for _ in range(2):
+        found = compiled(gs.ones(2))
+        change(other)
+        assert gs.equal(found, gs.ones(2) * other.sum()) and gs.equal(captured, other)
+
+
+def test_another_shape_of_a_view_of_a_captured_tensor() -> None:
+    captured = gs.tensor([[2.0, 3.0]])
+    compiled = gs.compile(lambda x: x * captured[0].unsqueeze_(1))
+    for _ in range(2):
+        assert gs.equal(compiled(gs.ones(2)), gs.ones(2) * captured[0][:, None])
+    assert len(compiled.programs) == 1
