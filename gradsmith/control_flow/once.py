@@ -14,10 +14,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from gradsmith.control_flow.held import Held
 from gradsmith.control_flow.lifting import Lifted
 from gradsmith.control_flow.probes import Probe, Seen, leaves_of, probed
-from gradsmith.control_flow.repeating.loop import Loop, Shape, Untraceable, keeping, looped
+from gradsmith.control_flow.repeating.loop import Loop, Shape, Untraceable, keeping, looped, value_of
 from gradsmith.control_flow.repeating.pulled import with_marks
 from gradsmith.control_flow.segmented import looped_in_segments
 from gradsmith.control_flow.steps import Steps, Walk
@@ -54,7 +56,7 @@ def ran_in_trace(
         held.append(Held(f))
     operands = [*carry, *columns, *lifted.tensors]
     is_steady = probes[-1].signs == probes[-2].signs and held[-1].is_same(held[-2])
-    if not is_steady:
+    if not is_steady or _shows_others(walk.carry, carry):
         return walk.finished()
     frozen = Lifted(lifted.bound(lifted.tensors), _is_operand)  # variables may be given other values before a backward
     try:
@@ -62,9 +64,22 @@ def ran_in_trace(
         signs = None if any(map(all_tangents, operands)) else probes[-1].signs
         loop = _loop_of(_Step(steps, frozen, signs), operands, probes, n)
         operands += loop.leaves
-        return looped(loop, operands) if segment is None else looped_in_segments(loop, operands, segment)
+        found = looped(loop, operands) if segment is None else looped_in_segments(loop, operands, segment)
     except Untraceable:
         return walk.finished()
+    as_before = [one if one is now else result for one, now, result in zip(carry, walk.carry, found)]
+    return [*as_before, *found[len(carry) :]]
+
+
+def _shows_others(state: Tensors, first: Tensors) -> bool:
+    """Does a part of a state show memory of the first one, and is not what was there itself?"""
+    arrays = [array_behind(value_of(one)) for one in first]
+    return any(
+        np.may_share_memory(array_behind(value_of(one)), array)
+        for place, one in enumerate(state)
+        for other, array in enumerate(arrays)
+        if one is not first[place] or other != place
+    )
 
 
 def _is_operand(tensor: Any) -> bool:

@@ -143,7 +143,7 @@ def descending(x: Any, w: Any, rows: Any) -> Any:
 @pytest.mark.parametrize(
     "function",
     [
-        recurrent, gated, without_results, of_results_alone, delayed, carried_weights, counted, swapped, only_swapped,
+        recurrent, gated, without_results, of_results_alone, delayed, carried_weights, counted, swapped,
         writing, detached, descending,
     ],
     ids=lambda one: one.__name__,
@@ -153,6 +153,38 @@ def test_values_and_gradients(function: Any, dtype: Any) -> None:
     given = [[one.to(dtype) for one in ones] for ones in operands(*SHAPES)]
     check(function, given)
     check(with_gradients(function, 3), given)
+
+
+def test_states_that_change_places_are_the_tensors_that_were_given() -> None:
+    """Writes to the state after the loop are seen in those, so that each step is traced."""
+    given = operands(*SHAPES)
+    check(only_swapped, given, is_once=False)
+    check(with_gradients(only_swapped, 3), given, is_once=False)
+
+    def written(x: Any, w: Any, rows: Any) -> Any:
+        first = x * 1
+        state, _ = gs.scan(lambda s, _: ((s[1], s[0]), None), (first, x * 2), length=N + 1)
+        state[0].mul_(3)
+        state[1].mul_(5)
+        return first, *state
+
+    check(written, given, is_once=False)
+
+
+@pytest.mark.parametrize("view", [False, True])
+def test_a_state_that_no_step_changes_is_the_tensor_that_was_given(view: bool) -> None:
+    def written(x: Any, w: Any, rows: Any) -> Any:
+        first = x * 1
+        (same, other), _ = gs.scan(
+            lambda s, _: ((s[0][...] if view else s[0], s[1] * 0.5 + s[0]), None), (first, x * 2), length=N
+        )
+        same.mul_(3)
+        return first, same, other
+
+    check(written, operands(*SHAPES), is_once=not view)
+    check(
+        with_gradients(lambda *given: sum(one.sum() for one in written(*given)), 3), operands(*SHAPES), not view, 1e-12
+    )
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -171,19 +171,40 @@ def leaves_behind(results: Sequence[Any], leaves: Sequence[Any]) -> list[frozens
     """The places of the leaves that each result has a gradient for."""
     places = {id(leaf): number for number, leaf in enumerate(leaves)}
     found: dict[Any, frozenset[int]] = {}
-    for result in results:
-        waiting: list[Any] = [result.grad_fn]
+    roots = [_source_of(result.grad_fn, result.output_nr) for result in results]
+    for root in roots:
+        waiting = [root]
         while waiting:
-            node = waiting[-1]
-            inner = [one for one, _ in node.next_functions if one is not None]
+            source = waiting[-1]
+            inner = _sources_behind(source)
             unknown = [one for one in inner if one not in found]
-            if unknown and node not in found:
+            if unknown and source not in found:
                 waiting += unknown
                 continue
             waiting.pop()
+            node = source[0]
             own = places.get(id(node.variable)) if node.name() == LEAF else None
-            found[node] = frozenset().union(*(found[one] for one in inner), [] if own is None else [own])
-    return [found[result.grad_fn] for result in results]
+            found[source] = frozenset().union(*(found[one] for one in inner), [] if own is None else [own])
+    return [found[root] for root in roots]
+
+
+def _source_of(node: Any, output_nr: int) -> tuple[Any, int]:
+    """Where a tensor comes from; which output of a node it is matters for choices alone."""
+    return node, output_nr if _reached_by(node) is not None else 0
+
+
+def _sources_behind(source: tuple[Any, int]) -> list[tuple[Any, int]]:
+    node, output_nr = source
+    edges = node.next_functions
+    reached = _reached_by(node)
+    if reached is not None:
+        edges = [edges[place] for place in sorted(reached[output_nr])]
+    return [_source_of(one, number) for one, number in edges if one is not None]
+
+
+def _reached_by(node: Any) -> tuple[frozenset[int], ...] | None:
+    way = getattr(node, "way", None)
+    return way.reached if isinstance(way, Way) else None
 
 
 def _apart(tensor: Any, others: Sequence[Any]) -> Any:

@@ -102,13 +102,13 @@ class Loop:
 
     def values(self, tensors: Tensors) -> list[Any]:
         """The values that stand for these tensors in the traced run."""
-        return list(map(_value_of, tensors))
+        return list(map(value_of, tensors))
 
     def examples(self, tensors: Tensors) -> list[Any]:
         """What the first step is given."""
         shape, found = self.shape, []
         for number, tensor in enumerate(tensors):
-            array = array_behind(_value_of(tensor))
+            array = array_behind(value_of(tensor))
             if number < shape.n_state:
                 array = array.copy("C")
             elif number < shape.n_state + shape.n_rows:
@@ -144,7 +144,7 @@ class Loop:
         return [*self.needs_grad, *[one.requires_grad for one in tensors[self.shape.n_state :]]]
 
 
-def _value_of(tensor: Any) -> Any:
+def value_of(tensor: Any) -> Any:
     """What a tensor of the trace is in the traced run; something like it for the slices of a `vmap` inside."""
     if not is_batched_tensor(tensor):
         return tensor
