@@ -87,13 +87,10 @@ run_loop(const gs_block_step *step, char *const *addresses)
         ((gs_block_loop)more->function)(args, &n, more->strides, more->data);
         return;
     }
-    for (npy_intp row = 0;;) {
+    for (npy_intp row = 0; row < more->rows; row++) {
         char *now[GS_BLOCK_INPUTS + 1];
         memcpy(now, args, sizeof args);
         ((gs_block_loop)more->function)(now, &n, more->strides, more->data);
-        if (++row == more->rows) {
-            return;
-        }
         for (int i = 0; i <= n_in; i++) {
             args[i] += more->row_strides[i];
         }

@@ -215,3 +215,16 @@ def test_random_programs() -> None:
 def test_many_random_programs() -> None:
     for seed in range(1000, 3000):
         check_random(seed)
+
+
+@pytest.mark.parametrize("shape", [(300, 1), (3, 1), (N, 1), (2, 0), (1, 4, 1)])
+def test_gradients_of_slices_without_elements(shape: tuple[int, ...]) -> None:
+    """They have no row, and a loop over rows that always makes the first one went through all memory."""
+    compiled = gs.compile(lambda x: (x[::2, ..., 1:], x[None], x[..., 1:]))
+    for _ in range(2):
+        x = gs.ones(*shape, requires_grad=True)
+        sum(one.sum() for one in compiled(x)).backward()
+        expected = gs.ones(*shape)
+        expected[::2, ..., 1:] += 1
+        expected[..., 1:] += 1
+        assert gs.equal(x.grad, expected)

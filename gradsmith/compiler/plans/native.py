@@ -513,11 +513,11 @@ def _kind_of_addition(view: Array, arrays: list[Array], result: Array) -> Kind |
     """The first operand, to which the second one is added at a place. Other elements would get a zero."""
     if arrays[0].shape != result.shape or arrays[0].strides != result.strides or arrays[1].shape != view.shape:
         return None
+    copy = Part("copy", result.nbytes, operands=(0,))
+    if view.size == 0:
+        return Kind((copy,))
     kind = _kind_of_ufunc(("binary", ADD), [view, arrays[1]], view)
-    if kind is None:
-        return None
-    part = kind.parts[0]
-    return Kind((Part("copy", result.nbytes, operands=(0,)), replace(part, operands=(RESULT, 1))))
+    return None if kind is None else Kind((copy, replace(kind.parts[0], operands=(RESULT, 1))))
 
 
 def _kind_of_copy(result: Array, arrays: list[Array]) -> Kind | None:
