@@ -187,6 +187,18 @@ def test_branches_that_differ(function: Any) -> None:
     compared(function, CALLS, programs=2)
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: gs.cond(x.sum() > 0, lambda v, w: v * 2, lambda v, w: w * 3, y, y),
+        lambda x, y: gs.cond(x.sum() > 0, lambda v, w: (v * 2, w), lambda v, w: (w * 3, v), y, y),
+        lambda x, y: gs.cond(x.sum() > 0, lambda v: v * y, lambda v: v * 3 + y, y),
+    ],
+)
+def test_an_operand_that_is_given_twice(function: Any) -> None:
+    compared(function, CALLS)
+
+
 def test_gradients_that_a_branch_has_not_are_none_in_second_derivatives() -> None:
     def function(x: Any, y: Any) -> Any:
         return gs.cond(x.detach().sum() > 0, lambda v: v * 3, lambda v: v * v, y)

@@ -117,16 +117,15 @@ class Chosen(Guard):
     def _called(self, tensors: Sequence[Any], state: Any) -> list[Any]:
         records = any(self.needs)
         tensors = self.work.for_run(list(tensors))
-        leaves = {id(one): one.detach().requires_grad_() for one, needs in zip(tensors, self.needs) if needs}
+        # An operand that is given twice has a gradient for each of its places.
+        leaves = [one.detach().requires_grad_() if needs else one for one, needs in zip(tensors, self.needs)]
         with enable_grad() if records else no_grad():
-            twins = {name: Twin.apply(leaf) for name, leaf in leaves.items()}
-            given = [twins.get(id(one), one) for one in tensors]
+            given = [Twin.apply(leaf) if needs else leaf for leaf, needs in zip(leaves, self.needs)]
             found = self.work(given)
         if records and self.work.is_exact and has_drawn_since(state):
             raise NotOneStep("random numbers, which a gradient would draw again")
         same_as = _same_as(found, given, self.work.is_exact) if self.work.gives_operands else (None,) * len(found)
-        reached = _reached(found, [leaves.get(id(one), one) for one in tensors])
-        way = Way(same_as, reached if records and self.work.is_exact else None)
+        way = Way(same_as, _reached(found, leaves) if records and self.work.is_exact else None)
         if self.work.way is None:
             self.work.way = way
         elif self.work.way != way:
