@@ -192,6 +192,7 @@ class _Run:
         self._expect_arguments_in_place()
         self._expect_leaves_as_before()
         results, spec = pytree.flatten(opened(found, self.trace.is_made))
+        results = self._with_own_slots(results)
         n_steps = len(self.trace.steps)
         cotangents, wanted = self._differentiated(results)
         gradients, had_gradient = self._changed_gradients()
@@ -267,6 +268,17 @@ class _Run:
         return Source(-1, "captured", tensor=leaf)
 
     # -- results
+
+    def _with_own_slots(self, results: list[Any]) -> list[Any]:
+        """What shows the memory of another tensor as that does, such as its `.data`, is not that tensor itself."""
+        holders = {self.trace.slot(one): one for one in self.given if isinstance(one, Tensor)} | self.trace.captured
+        found = []
+        for result in results:
+            is_traced = isinstance(result, Tensor) and is_batched_tensor(result) and id(result) not in self.place
+            if is_traced and holders.setdefault(self.trace.slot(result), result) is not result:
+                result = result.view_as(result) if result.requires_grad else result.detach()
+            found.append(result)
+        return found
 
     def _result(self, result: Any) -> Result:
         if not isinstance(result, Tensor):

@@ -298,7 +298,11 @@ class Variant:
     def first_results(self, traced: Traced, leaves: list[Any], function: Any) -> Any:
         """The results of the traced call itself."""
         values = traced.trace.values
-        found: dict[int, Any] = {slot: leave_call(values[slot]) for slot in self.forward_outputs}
+        outside = {source.slot for source in traced.sources}
+        found: dict[int, Any] = {  # a view of a leaf, made without recording, requires grad as that does
+            slot: leave_call(values[slot] if slot in outside else values[slot].detach())
+            for slot in self.forward_outputs
+        }
         for slot in traced.trace.constants.keys() & found.keys():
             found[slot] = from_array(copied_as_it_lies(array_behind(found[slot])))
         if self.backward is None:

@@ -67,8 +67,18 @@ def ran_in_trace(
         found = looped(loop, operands) if segment is None else looped_in_segments(loop, operands, segment)
     except Untraceable:
         return walk.finished()
+    if probes[-1].needs_grad == probes[-2].needs_grad:  # else it may go on to spread
+        made = [*walk.carry, *walk.results]
+        found = [_recorded_as(last, one) for one, last in zip(found, made, strict=True)]
     as_before = [one if one is now else result for one, now, result in zip(carry, walk.carry, found)]
     return [*as_before, *found[len(carry) :]]
+
+
+def _recorded_as(last: Any, result: Any) -> Any:
+    """A result of the loop, without a history where that of the last step that was traced has none."""
+    if last.requires_grad or not result.requires_grad or all_tangents(result):
+        return result
+    return result.detach()
 
 
 def _shows_others(state: Tensors, first: Tensors) -> bool:

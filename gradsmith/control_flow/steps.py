@@ -50,11 +50,14 @@ class Walk:
         The state after the steps that have been made.
     row : sequence of Tensor
         That of the last step, or of the next one where it has been taken already.
+    results : sequence of Tensor
+        Of the last step.
     """
 
     def __init__(self, steps: Steps, carry: Tensors, columns: Tensors, n: int, n_first: int = 0) -> None:
         self.steps, self.carry, self.left = steps, carry, n
         self.row: Tensors = ()
+        self.results: Tensors = ()
         self._is_taken = False
         self._pile = _Pile(steps.reverse)
         self._rows = _each_row(columns, n, n_first, steps.reverse)
@@ -68,8 +71,8 @@ class Walk:
         if not self._is_taken:
             self.take_row()
         self._is_taken = False
-        self.carry, results = self.steps.step(self.carry, self.row)
-        self._pile.add(results)
+        self.carry, self.results = self.steps.step(self.carry, self.row)
+        self._pile.add(self.results)
         self.left -= 1
 
     def finished(self) -> list[Any]:

@@ -18,6 +18,7 @@ from gradsmith.graph.step_view import StepView, converted
 
 FEW_ROWS, FEW_ELEMENTS = 32, 4096
 LONGEST_ROW = 1 << 15
+NO_TERM = "-0.0"  # what a sum begins with that has the sign of its terms where all are zero
 IS_BETTER = {"amax": ">", "max": ">", "argmax": ">", "amin": "<", "min": "<", "argmin": "<"}
 
 
@@ -75,8 +76,10 @@ def total(view: StepView) -> list[str]:
         if sizes is not None and sizes[1] == 1 and 24 < sizes[0] <= LONGEST_ROW:
             return _long_rows(walk, sizes[0], divided)
         if sizes is not None and sizes[1] > 1 and sizes[0] <= FEW_ROWS and math.prod(sizes) <= FEW_ELEMENTS:
-            return _added(walk, c_type(result.dtype), divided)
-    return _added(walk, "double" if result.dtype.kind == "f" else c_type(result.dtype), divided)
+            return _added(walk, c_type(result.dtype), divided, NO_TERM)
+    if result.dtype.kind != "f":
+        return _added(walk, c_type(result.dtype), divided)
+    return _added(walk, "double", divided, NO_TERM if count == 1 else "0")
 
 
 def _as_block(source: Operand, axes: tuple[int, ...]) -> tuple[int, int] | None:
@@ -91,11 +94,11 @@ def _as_block(source: Operand, axes: tuple[int, ...]) -> tuple[int, int] | None:
     return math.prod(source.shape[axes[0] : axes[-1] + 1]), math.prod(source.shape[axes[-1] + 1 :])
 
 
-def _added(walk: Walk, type_: str, divided: str) -> list[str]:
+def _added(walk: Walk, type_: str, divided: str, start: str = "0") -> list[str]:
     dtype = walk.view.result.dtype
     element = converted(walk.element, walk.source.dtype, dtype) if type_ != "double" else f"(double){walk.element}"
     add = walk.inner([f"sum += {element};"])
-    return walk.outer([f"{type_} sum = 0;", *add, f"{walk.target} = ({c_type(dtype)})sum{divided};"])
+    return walk.outer([f"{type_} sum = {start};", *add, f"{walk.target} = ({c_type(dtype)})sum{divided};"])
 
 
 def _long_rows(walk: Walk, n: int, divided: str) -> list[str]:

@@ -699,3 +699,19 @@ def test_forward_mode_in_steps(slope: Any, checkpoint: Any) -> None:
     check(with_gradients(function, 2), given, tolerance=1e-12)
     second = lambda *one: tangent(lambda x: gs.func.grad(function)(x, *one[1:]), one[0], gs.ones_like(one[0]))  # noqa: E731
     check(second, given, tolerance=1e-10)
+
+
+def test_what_needs_no_gradient_in_a_scan_requires_none() -> None:
+    w = gs.ones(3, dtype=gs.float64, requires_grad=True)
+
+    def function(x: Any) -> Any:
+        (plain, other), (kept, made) = gs.scan(
+            lambda s, row: ((s[0] * 0.5, s[1] * w), (s[0] + row, s[1] * row)), (x, x + 1), gs.ones(N, 3, dtype=x.dtype)
+        )
+        return plain, other, kept, made
+
+    compiled = gs.compile(function)
+    for _ in range(2):
+        found = compiled(normal(3))
+        assert [one.requires_grad for one in found] == [False, True, False, True]
+    assert " = scan(" in compiled.explain(normal(3))

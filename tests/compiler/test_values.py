@@ -524,3 +524,40 @@ def test_entropies_of_counts(distribution: Any) -> None:
     expect_alike(
         gs.func.grad(lambda p: distribution(p).entropy().sum()), lambda seed: (numbers(3, seed=seed).sigmoid(),)
     )
+
+
+# ---- results that show memory, and signs of zeros
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (1, 1), (1, 4), (4, 1), (3, 2), (40,), (2, 40)])
+@pytest.mark.parametrize("dim", [None, 0, -1])
+def test_sums_of_negative_zeros(shape: tuple[int, ...], dim: int | None) -> None:
+    """A sum of one element is that element, whose sign a sum that begins with zero would lose."""
+    compiled = gs.compile(lambda x: x.sum(dim))
+    for given in (gs.ones(shape), gs.full(shape, -0.0)):
+        np.testing.assert_array_equal(np.signbit(compiled(given).numpy()), np.signbit(given.sum(dim).numpy()))
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x.data,),
+        lambda x: (x, x.data, x.detach()),
+        lambda x: (gs.func.vjp(lambda s: s, x)[0], x),
+        lambda x: (y := x * 1, gs.func.vjp(lambda s: s, y)[0], y),
+        lambda x: (gs.func.vjp(lambda s: s[...], CAPTURED)[0],),
+    ],
+)
+def test_another_tensor_of_the_same_memory_is_another_tensor(function: Any, requires_grad: bool) -> None:
+    compiled = gs.compile(function)
+    for _ in range(2):
+        facts = []
+        for called in (compiled, function):
+            x = gs.ones(3, requires_grad=requires_grad)
+            found = called(x)
+            facts.append([(one.requires_grad, [one is other for other in (x, CAPTURED, *found)]) for one in found])
+        assert facts[0] == facts[1]
+
+
+CAPTURED = gs.tensor([1.0, 2.0, 3.0])

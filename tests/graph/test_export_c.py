@@ -129,6 +129,15 @@ def test_sums_of_contiguous_tensors_have_the_same_bits(shape: Any, dim: Any, dty
 
 
 @compiles
+@pytest.mark.parametrize("shape", [(1,), (2,), (1, 4), (4, 1), (40, 2)])
+def test_sums_of_negative_zeros(shape: Any, tmp_path: Path) -> None:
+    zeros = gs.full(shape, -0.0)
+    expected = [zeros.sum(), zeros.sum(0), zeros.mean(-1)]
+    for found, wanted in zip(exported(lambda x: (x.sum(), x.sum(0), x.mean(-1)), [zeros], tmp_path), expected):
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted.numpy()))
+
+
+@compiles
 def test_strided_arguments_and_writes(tmp_path: Path) -> None:
     def f(x: Any) -> Any:
         y = x.clone()

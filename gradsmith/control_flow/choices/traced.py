@@ -48,7 +48,7 @@ def chosen_in_runs(op: str, functions: list[Any], operands: Any, run: Callable[.
     TraceError
         Or those of a `while_loop`.
     """
-    lifted = Lifted(functions, _is_operand)
+    lifted = Lifted(functions, is_tensor)
     if lifted.hidden and is_grad_enabled():
         if op == "cond":
             raise NotOneStep(f"functions that read {lifted.hidden[0]}")
@@ -57,7 +57,7 @@ def chosen_in_runs(op: str, functions: list[Any], operands: Any, run: Callable[.
             "traced: their gradients would be lost. Hand the tensors over as operands, or call it outside"
         )
     leaves, spec = pytree.flatten(operands)
-    places = [place for place, leaf in enumerate(leaves) if is_tensor(leaf) and _is_operand(leaf)]
+    places = [place for place, leaf in enumerate(leaves) if is_tensor(leaf)]
     step = _Step(op, lifted, leaves, spec, places, run)
     tensors = [*[leaves[place] for place in places], *lifted.tensors]
     return step.tree_of(_ran(step, op, tensors), tensors)
@@ -65,11 +65,6 @@ def chosen_in_runs(op: str, functions: list[Any], operands: Any, run: Callable[.
 
 def _ran(work: Work, op: str, tensors: Tensors) -> Tensors:
     return list(Ran.apply(work, op, is_grad_enabled(), *tensors))
-
-
-def _is_operand(tensor: Any) -> bool:
-    """A value of the trace, or one that may have a gradient."""
-    return is_batched_tensor(tensor) or tensor.requires_grad
 
 
 class _Step:
