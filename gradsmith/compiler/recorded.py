@@ -59,10 +59,26 @@ class Recording:
         gradients = [None if slot is None else found[slot] for _, slot in variant.wanted]
         if all(one is not None for one in cotangents):
             return gradients
-        if variant.may_run_again and not all(map(_is_finite, gradients)):  # a zero times an infinity may be among them
-            return self._of_the_function(cotangents, saved[n_read:])
+        if not all(map(_is_finite, gradients)):  # a zero times an infinity may be among them
+            if variant.may_run_again:
+                return self._of_the_function(cotangents, saved[n_read:])
+            gradients = self._of_each(cotangents, given, saved[:n_read])
         reached = frozenset().union(*(places for places, one in zip(variant.reached, cotangents) if one is not None))
         return [one if place in reached else None for place, one in enumerate(gradients)]
+
+    def _of_each(self, cotangents: Cotangents, given: Sequence[Tensor], read: Sequence[Tensor]) -> list[Tensor | None]:
+        """The sums of the gradients of those results alone that have cotangents."""
+        variant = self.variant
+        sums: list[Tensor | None] = [None] * len(variant.wanted)
+        for cotangent, program, slots in zip(cotangents, variant.backward_of_each, variant.wanted_of_each):
+            if cotangent is None:
+                continue
+            found = dict(zip(program.outputs, program.run((*given, *read))))
+            for place, slot in enumerate(slots):
+                if slot is not None:
+                    before = sums[place]
+                    sums[place] = found[slot] if before is None else before + found[slot]
+        return sums
 
     def _of_the_function(self, cotangents: Cotangents, inputs: Sequence[Tensor]) -> Sequence[Tensor | None]:
         """With a history, or of several results at a time: of the function itself, called once more."""

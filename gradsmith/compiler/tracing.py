@@ -115,6 +115,9 @@ class Traced:
         Slots of the gradients that come in, one for each result that requires grad.
     reached : list of frozenset of int
         Places in `wanted` of the inputs that have a gradient of each of these results, where there are several.
+    wanted_of_each : list of list of int or None
+        For each of these results the slots of its own gradients, in the order of `wanted`, where the function cannot be
+        called once more to get them.
     reads : list of Read and Snapshot
         Values outside of the arguments that the program depends on.
     changes : list of Change
@@ -133,6 +136,7 @@ class Traced:
     wanted: list[tuple[Source, int | None]] = field(default_factory=list)
     cotangents: list[int] = field(default_factory=list)
     reached: list[frozenset[int]] = field(default_factory=list)
+    wanted_of_each: list[list[int | None]] = field(default_factory=list)
     is_recorded: bool = False
     reads: list[Any] = field(default_factory=list)
     changes: list[Any] = field(default_factory=list)
@@ -187,6 +191,7 @@ class _Run:
         self.trace, self.leaves, self.given = trace, leaves, given
         self.place = {id(one): number for number, one in enumerate(given) if isinstance(one, Tensor)}
         self.reached: list[frozenset[int]] = []
+        self.of_each: list[list[int | None]] = []
 
     def traced(self, found: Any) -> Traced:
         self._expect_arguments_in_place()
@@ -213,6 +218,7 @@ class _Run:
             wanted=[(of_slot[slot], gradient) for slot, gradient in wanted],
             cotangents=cotangents,
             reached=self.reached,
+            wanted_of_each=self.of_each,
             is_recorded=bool(cotangents),
         )
 
@@ -310,9 +316,14 @@ class _Run:
         slots = [self.trace.slot(one) for one in cotangents]
         if len(recorded) > 1:
             self.reached = leaves_behind(recorded, inputs)
+        one_by_one = len(recorded) > 1 and self._has_effects()
+        apart = []
         try:
             with _without_hooks(captured):
-                found = grad(recorded, inputs, cotangents, allow_unused=True)
+                found = grad(recorded, inputs, cotangents, allow_unused=True, retain_graph=one_by_one or None)
+                if one_by_one:
+                    pairs = zip(recorded, cotangents)
+                    apart = [grad(one, inputs, of, allow_unused=True, retain_graph=True) for one, of in pairs]
         except TraceError:
             raise
         except Exception as error:
@@ -324,10 +335,18 @@ class _Run:
             place_of = {number: place for place, number in enumerate(connected)}
             self.reached = [frozenset(place_of[number] for number in one & place_of.keys()) for one in self.reached]
             inputs, found = [inputs[number] for number in connected], [found[number] for number in connected]
+            apart = [[got[number] for number in connected] for got in apart]
+        self.of_each = [[None if one is None else self.trace.slot(one) for one in got] for got in apart]
         named = [
             (self.trace.slot(one), None if got is None else self.trace.slot(got)) for one, got in zip(inputs, found)
         ]
         return slots, named
+
+    def _has_effects(self) -> bool:
+        """Does the function change something, so that it cannot be called once more for other gradients?"""
+        return bool(self.trace.originals) or any(
+            step.function is not None and step.has_effects for step in self.trace.steps
+        )
 
     # -- gradients of leaves
 

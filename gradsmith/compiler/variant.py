@@ -43,6 +43,8 @@ class Variant:
         Gives the results, the new gradients of leaves, and what `backward` reads.
     backward : Program or None
         From these, the inputs and the gradients of the results, those of the inputs.
+    backward_of_each : list of Program
+        The same for each result alone, where the function cannot be called once more for that.
     """
 
     def __init__(self, traced: Traced, kept_memory: Any = None) -> None:
@@ -50,6 +52,7 @@ class Variant:
         self.gradients = traced.gradients
         self.had_gradient = [(source, _layout_of(initial)) for source, initial in traced.had_gradient]
         self.wanted, self.cotangents, self.reached = traced.wanted, traced.cotangents, traced.reached
+        self.wanted_of_each = traced.wanted_of_each
         outside = [source.slot for source in traced.sources if source.kind != "constant"]
         self.memory = Memory(traced.trace.values, outside, traced.trace.steps)
         self.writes = bool(traced.trace.originals)
@@ -68,9 +71,13 @@ class Variant:
         self.forward_sources = _used(traced.sources, forward, self.forward_outputs)
         self.forward = self._program(forward, self.forward_sources, self.forward_outputs)
         self.backward: Program | None = None
+        self.backward_of_each: list[Program] = []
         if traced.is_recorded:
             inputs = [*self.cotangents, *self.kept, *(source.slot for source in self.backward_sources)]
-            self.backward = make_program(backward, inputs, self.wanted_slots, self.memory)
+            self.backward = self._backward_of(backward, inputs, self.wanted_slots)
+            self.backward_of_each = [
+                self._backward_of(backward, inputs, _slots_in(slots)) for slots in self.wanted_of_each
+            ]
         self.values = Values(self.memory.layouts, self.memory.kinds)
         calls = [step for step in (*forward, *backward) if _calls_python(step)]
         self.calls_python = bool(calls)
@@ -124,7 +131,7 @@ class Variant:
 
     def _backward_steps(self, traced: Traced, kept_memory: Any) -> list[Step]:
         self.wanted_slots = list(dict.fromkeys(slot for _, slot in self.wanted if slot is not None))
-        steps = needed_steps(traced.backward, self.wanted_slots, self.memory)
+        steps = needed_steps(traced.backward, self._all_wanted(), self.memory)
         inputs = at_hand_for_backward(traced, self.memory)
         self.kept = sorted(self._read_by(steps) - inputs)
         if kept_memory is not None and self.kept:
@@ -133,10 +140,13 @@ class Variant:
         self.backward_sources = [one for one in traced.sources if one.slot in read and one.slot not in self.kept]
         return steps
 
+    def _all_wanted(self) -> set[int]:
+        return set(self.wanted_slots).union(*map(_slots_in, self.wanted_of_each))
+
     def _read_by(self, backward: list[Step]) -> set[int]:
         """Values that the backward reads but does not compute."""
         made = {slot for step in backward for slot in step.results if slot is not None and not step.writes}
-        read = {slot for step in backward for slot in step.reads} | set(self.wanted_slots)
+        read = {slot for step in backward for slot in step.reads} | self._all_wanted()
         return read - made - set(self.cotangents)
 
     def _recomputed(self, traced: Traced, limit: Any, inputs: set[int]) -> list[Step]:
@@ -162,6 +172,9 @@ class Variant:
         for source in sources:
             leaves = source.kind == "constant" and source.slot in self.forward_outputs
             source.is_written = leaves or (source.kind == "constant" and owners[source.slot] in written)
+
+    def _backward_of(self, steps: list[Step], inputs: list[int], wanted: list[int]) -> Program:
+        return make_program(needed_steps(steps, wanted, self.memory), inputs, wanted, self.memory)
 
     def _program(self, steps: list[Step], sources: list[Source], outputs: list[int]) -> Program:
         return make_program(steps, [source.slot for source in sources], outputs, self.memory)
@@ -318,6 +331,10 @@ class Variant:
             if result.requires_grad and result.slot is not None:
                 found.setdefault(result.slot, value)
         return list(found.values())
+
+
+def _slots_in(slots: Iterable[int | None]) -> list[int]:
+    return list(dict.fromkeys(slot for slot in slots if slot is not None))
 
 
 def _calls_python(step: Step) -> bool:

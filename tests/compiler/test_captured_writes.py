@@ -60,3 +60,26 @@ def test_another_shape_of_a_view_of_a_captured_tensor() -> None:
     for _ in range(2):
         assert gs.equal(compiled(gs.ones(2)), gs.ones(2) * captured[0][:, None])
     assert len(compiled.programs) == 1
+
+
+@pytest.mark.parametrize("memory", [None, "min"])
+@pytest.mark.parametrize("chosen", [(1,), (2,), (1, 2), (0, 1)])
+def test_gradients_of_some_results_of_a_function_that_writes(chosen: tuple[int, ...], memory: str | None) -> None:
+    """The root of zero has an infinite slope, which makes NaN of the zeros that stand for what has no gradient."""
+    steps = gs.zeros(())
+
+    def function(x: Any, y: Any) -> Any:
+        steps.add_(1)
+        return x.sqrt(), x * y, (x * 2).sin() + y, y
+
+    compiled = gs.compile(function, memory=memory)
+    for n in range(3):
+        found = []
+        for called in (compiled, function):
+            x, y = gs.tensor([0.0, 1.0, 4.0], requires_grad=True), gs.full((3,), 1.5 + n, requires_grad=True)
+            results = [one for number, one in enumerate(called(x, y)) if number in chosen]
+            found.append(gs.autograd.grad(results, (x, y), list(map(gs.ones_like, results)), allow_unused=True))
+        for one, other in zip(*found):
+            assert (one is None) == (other is None)
+            assert one is None or gs.allclose(one, other, equal_nan=True)
+    assert len(compiled.programs) == 1
