@@ -115,9 +115,9 @@ class Traced:
         Slots of the gradients that come in, one for each result that requires grad.
     reached : list of frozenset of int
         Places in `wanted` of the inputs that have a gradient of each of these results, where there are several.
-    wanted_of_each : list of list of int or None
-        For each of these results the slots of its own gradients, in the order of `wanted`, where the function cannot be
-        called once more to get them.
+    of_each : list of (list of Step, list of int or None)
+        For each of these results the steps and the slots of its own gradients, in the order of `wanted`, where the
+        function cannot be called once more to get them.
     reads : list of Read and Snapshot
         Values outside of the arguments that the program depends on.
     changes : list of Change
@@ -136,7 +136,7 @@ class Traced:
     wanted: list[tuple[Source, int | None]] = field(default_factory=list)
     cotangents: list[int] = field(default_factory=list)
     reached: list[frozenset[int]] = field(default_factory=list)
-    wanted_of_each: list[list[int | None]] = field(default_factory=list)
+    of_each: list[tuple[list[Step], list[int | None]]] = field(default_factory=list)
     is_recorded: bool = False
     reads: list[Any] = field(default_factory=list)
     changes: list[Any] = field(default_factory=list)
@@ -191,7 +191,8 @@ class _Run:
         self.trace, self.leaves, self.given = trace, leaves, given
         self.place = {id(one): number for number, one in enumerate(given) if isinstance(one, Tensor)}
         self.reached: list[frozenset[int]] = []
-        self.of_each: list[list[int | None]] = []
+        self.n_steps: int | None = None  # before the gradients of single results
+        self.of_each: list[tuple[list[Step], list[int | None]]] = []
 
     def traced(self, found: Any) -> Traced:
         self._expect_arguments_in_place()
@@ -214,11 +215,11 @@ class _Run:
             spec=spec,
             gradients=[(self._leaf(leaf, of_slot), slot) for leaf, slot in gradients],
             had_gradient=[(self._leaf(leaf, of_slot), had) for leaf, had in had_gradient],
-            backward=self.trace.steps[n_steps:],
+            backward=self.trace.steps[n_steps : self.n_steps],
             wanted=[(of_slot[slot], gradient) for slot, gradient in wanted],
             cotangents=cotangents,
             reached=self.reached,
-            wanted_of_each=self.of_each,
+            of_each=self.of_each,
             is_recorded=bool(cotangents),
         )
 
@@ -317,13 +318,15 @@ class _Run:
         if len(recorded) > 1:
             self.reached = leaves_behind(recorded, inputs)
         one_by_one = len(recorded) > 1 and self._has_effects()
-        apart = []
+        apart: list[tuple[list[Step], Any]] = []
         try:
             with _without_hooks(captured):
                 found = grad(recorded, inputs, cotangents, allow_unused=True, retain_graph=one_by_one or None)
-                if one_by_one:
-                    pairs = zip(recorded, cotangents)
-                    apart = [grad(one, inputs, of, allow_unused=True, retain_graph=True) for one, of in pairs]
+                self.n_steps = len(self.trace.steps)
+                for one, of in zip(recorded, cotangents) if one_by_one else ():
+                    first = len(self.trace.steps)
+                    got = grad(one, inputs, of, allow_unused=True, retain_graph=True)
+                    apart.append((self.trace.steps[first:], got))
         except TraceError:
             raise
         except Exception as error:
@@ -335,8 +338,8 @@ class _Run:
             place_of = {number: place for place, number in enumerate(connected)}
             self.reached = [frozenset(place_of[number] for number in one & place_of.keys()) for one in self.reached]
             inputs, found = [inputs[number] for number in connected], [found[number] for number in connected]
-            apart = [[got[number] for number in connected] for got in apart]
-        self.of_each = [[None if one is None else self.trace.slot(one) for one in got] for got in apart]
+            apart = [(steps, [got[number] for number in connected]) for steps, got in apart]
+        self.of_each = [(steps, [None if one is None else self.trace.slot(one) for one in got]) for steps, got in apart]
         named = [
             (self.trace.slot(one), None if got is None else self.trace.slot(got)) for one, got in zip(inputs, found)
         ]
@@ -344,9 +347,8 @@ class _Run:
 
     def _has_effects(self) -> bool:
         """Does the function change something, so that it cannot be called once more for other gradients?"""
-        return bool(self.trace.originals) or any(
-            step.function is not None and step.has_effects for step in self.trace.steps
-        )
+        calls = [step for step in self.trace.steps if step.function is not None and step.has_effects]
+        return bool(self.trace.originals) or any(set(step.results) <= {None} for step in calls)
 
     # -- gradients of leaves
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.programs.entry import Entry
 from gradsmith.runtime.programs.layouts import copied_as_it_lies
-from gradsmith.runtime.programs.program import Program, Step
+from gradsmith.runtime.programs.program import Program, Step, step_again
 from gradsmith.runtime.programs.recorded import Recorder
 from gradsmith.runtime.programs.sources import values_of
 from gradsmith.runtime.programs.trace import Expected, Guard, Outdated
@@ -52,7 +53,7 @@ class Variant:
         self.gradients = traced.gradients
         self.had_gradient = [(source, _layout_of(initial)) for source, initial in traced.had_gradient]
         self.wanted, self.cotangents, self.reached = traced.wanted, traced.cotangents, traced.reached
-        self.wanted_of_each = traced.wanted_of_each
+        self.wanted_of_each = [slots for _, slots in traced.of_each]
         outside = [source.slot for source in traced.sources if source.kind != "constant"]
         self.memory = Memory(traced.trace.values, outside, traced.trace.steps)
         self.writes = bool(traced.trace.originals)
@@ -65,18 +66,19 @@ class Variant:
         )
         self.reads, self.changes, self.signature = traced.reads, traced.changes, signature_of(traced)
         self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
-        backward = self._backward_steps(traced, kept_memory)
-        forward = self._forward_steps(traced, backward)
-        self._mark_written(traced.sources, [*forward, *backward])
+        backward, *of_each = self._backward_steps(traced, kept_memory)
+        forward = self._forward_steps(traced)
+        self._mark_written(traced.sources, [*forward, *backward, *chain.from_iterable(of_each)])
         self.forward_sources = _used(traced.sources, forward, self.forward_outputs)
         self.forward = self._program(forward, self.forward_sources, self.forward_outputs)
         self.backward: Program | None = None
         self.backward_of_each: list[Program] = []
         if traced.is_recorded:
             inputs = [*self.cotangents, *self.kept, *(source.slot for source in self.backward_sources)]
-            self.backward = self._backward_of(backward, inputs, self.wanted_slots)
+            self.backward = make_program(backward, inputs, self.wanted_slots, self.memory)
             self.backward_of_each = [
-                self._backward_of(backward, inputs, _slots_in(slots)) for slots in self.wanted_of_each
+                make_program(steps, inputs, _slots_in(slots), self.memory)
+                for steps, slots in zip(of_each, self.wanted_of_each)
             ]
         self.values = Values(self.memory.layouts, self.memory.kinds)
         calls = [step for step in (*forward, *backward) if _calls_python(step)]
@@ -129,25 +131,30 @@ class Variant:
 
     # -- making
 
-    def _backward_steps(self, traced: Traced, kept_memory: Any) -> list[Step]:
-        self.wanted_slots = list(dict.fromkeys(slot for _, slot in self.wanted if slot is not None))
-        steps = needed_steps(traced.backward, self._all_wanted(), self.memory)
+    def _backward_steps(self, traced: Traced, kept_memory: Any) -> list[list[Step]]:
+        """Those of the gradients of all results, and those of each result alone where they are asked for."""
+        self.wanted_slots = _slots_in(slot for _, slot in self.wanted)
+        found = [needed_steps(traced.backward, self.wanted_slots, self.memory)]
+        found += [needed_steps(steps, _slots_in(slots), self.memory) for steps, slots in traced.of_each]
         inputs = at_hand_for_backward(traced, self.memory)
-        self.kept = sorted(self._read_by(steps) - inputs)
+        self.kept = sorted(self._read_by(found) - inputs)
         if kept_memory is not None and self.kept:
-            steps = self._recomputed(traced, kept_memory, inputs) + steps
-        read = self._read_by(steps)
+            again = self._recomputed(traced, kept_memory, inputs)
+            found = [[*map(step_again, again), *steps] for steps in found]
+        read = self._read_by(found)
         self.backward_sources = [one for one in traced.sources if one.slot in read and one.slot not in self.kept]
-        return steps
+        return found
 
     def _all_wanted(self) -> set[int]:
         return set(self.wanted_slots).union(*map(_slots_in, self.wanted_of_each))
 
-    def _read_by(self, backward: list[Step]) -> set[int]:
-        """Values that the backward reads but does not compute."""
-        made = {slot for step in backward for slot in step.results if slot is not None and not step.writes}
-        read = {slot for step in backward for slot in step.reads} | self._all_wanted()
-        return read - made - set(self.cotangents)
+    def _read_by(self, backwards: list[list[Step]]) -> set[int]:
+        """Values that a backward reads but does not compute."""
+        found = self._all_wanted()
+        for steps in backwards:
+            found |= {slot for step in steps for slot in step.reads}
+        made = {slot for steps in backwards for step in steps for slot in step.results if not step.writes}
+        return found - made - set(self.cotangents)
 
     def _recomputed(self, traced: Traced, limit: Any, inputs: set[int]) -> list[Step]:
         """Steps that the backward repeats, so that fewer values are kept."""
@@ -161,10 +168,10 @@ class Variant:
         self.kept = sorted([*at_no_cost, *left])
         return steps
 
-    def _forward_steps(self, traced: Traced, backward: list[Step]) -> list[Step]:
+    def _forward_steps(self, traced: Traced) -> list[Step]:
         slots = [result.slot for result in self.results] + [slot for _, slot in self.gradients]
         self.forward_outputs = list(dict.fromkeys([slot for slot in slots if slot is not None] + self.kept))
-        return needed_steps(traced.steps, self.forward_outputs, self.memory)
+        return needed_steps(traced.steps, self.forward_outputs, self.memory, with_errors=True)
 
     def _mark_written(self, sources: list[Source], steps: list[Step]) -> None:
         owners = self.memory.owners
@@ -172,9 +179,6 @@ class Variant:
         for source in sources:
             leaves = source.kind == "constant" and source.slot in self.forward_outputs
             source.is_written = leaves or (source.kind == "constant" and owners[source.slot] in written)
-
-    def _backward_of(self, steps: list[Step], inputs: list[int], wanted: list[int]) -> Program:
-        return make_program(needed_steps(steps, wanted, self.memory), inputs, wanted, self.memory)
 
     def _program(self, steps: list[Step], sources: list[Source], outputs: list[int]) -> Program:
         return make_program(steps, [source.slot for source in sources], outputs, self.memory)
@@ -311,11 +315,8 @@ class Variant:
     def first_results(self, traced: Traced, leaves: list[Any], function: Any) -> Any:
         """The results of the traced call itself."""
         values = traced.trace.values
-        outside = {source.slot for source in traced.sources}
-        found: dict[int, Any] = {  # a view of a leaf, made without recording, requires grad as that does
-            slot: leave_call(values[slot] if slot in outside else values[slot].detach())
-            for slot in self.forward_outputs
-        }
+        outside = {id(tensor) for tensor in self.captured}
+        found: dict[int, Any] = {slot: leave_call(_as_in_run(values[slot], outside)) for slot in self.forward_outputs}
         for slot in traced.trace.constants.keys() & found.keys():
             found[slot] = from_array(copied_as_it_lies(array_behind(found[slot])))
         if self.backward is None:
@@ -331,6 +332,12 @@ class Variant:
             if result.requires_grad and result.slot is not None:
                 found.setdefault(result.slot, value)
         return list(found.values())
+
+
+def _as_in_run(value: Tensor, outside: set[int]) -> Tensor:
+    """A view that is made without recording requires grad if its leaf does; runs do not make leaves of the function."""
+    base = value._base
+    return value.detach() if base is not None and value.requires_grad and id(base) not in outside else value
 
 
 def _slots_in(slots: Iterable[int | None]) -> list[int]:

@@ -143,11 +143,19 @@ def native_step(str name not None, tuple operands not None, Step like not None):
 
 def step_with_result(Step step not None, int slot):
     """A step as another one, whose one result is another value."""
+    cdef Step found = step_again(step)
+    found.results, found.target = (slot,), slot
+    return found
+
+
+def step_again(Step step not None):
+    """The same step for another program: each one notes in its steps what it plans."""
     cdef Step found = Step.__new__(Step)
     found.name, found.operands, found.is_single, found.has_effects = step.name, step.operands, step.is_single, step.has_effects
     found.line, found.rule, found.kind, found.ufunc, found.kernel = step.line, step.rule, step.kind, step.ufunc, step.kernel
     found.n_inputs, found.inputs, found.numbers, found.number = step.n_inputs, step.inputs, step.numbers, step.number
-    found.results, found.target = (slot,), slot
+    found.results, found.target = step.results, step.target
+    found.function, found.writes = step.function, step.writes
     return found
 
 

@@ -83,3 +83,26 @@ def test_gradients_of_some_results_of_a_function_that_writes(chosen: tuple[int, 
             assert (one is None) == (other is None)
             assert one is None or gs.allclose(one, other, equal_nan=True)
     assert len(compiled.programs) == 1
+
+
+def test_choices_among_the_gradients_of_a_function_that_writes() -> None:
+    """Programs for the gradients of single results share no steps, in which each one notes what it plans."""
+    steps = gs.zeros(())
+
+    def function(x: Any, y: Any) -> Any:
+        steps.add_(1)
+        for _ in range(3):
+            x = gs.cond(x.sum() > 0, lambda v: v * 0.5, lambda v: v + 1, x * 0.9)
+        return x, y.sqrt(), x * y
+
+    compiled = gs.compile(function)
+    for start in (1.0, -2.0, 1.5, -1.0):
+        for chosen in ((0,), (1, 2), (0, 1, 2)):
+            found = []
+            for called in (compiled, function):
+                x, y = gs.full((2, 2), start, requires_grad=True), gs.eye(2).requires_grad_()
+                results = [one for number, one in enumerate(called(x, y)) if number in chosen]
+                found.append(gs.autograd.grad(results, (x, y), list(map(gs.ones_like, results)), allow_unused=True))
+            for one, other in zip(*found):
+                assert (one is None) == (other is None)
+                assert one is None or gs.allclose(one, other, equal_nan=True)

@@ -561,3 +561,12 @@ def test_another_tensor_of_the_same_memory_is_another_tensor(function: Any, requ
 
 
 CAPTURED = gs.tensor([1.0, 2.0, 3.0])
+LEAF = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+@gs.no_grad()
+def test_views_of_a_captured_leaf_that_are_made_without_recording() -> None:
+    compiled = gs.compile(lambda x: (LEAF[1:], LEAF.flip(0), LEAF[None] * x))
+    for _ in range(2):
+        found, expected = compiled(gs.ones(3)), (LEAF[1:], LEAF.flip(0), LEAF[None])
+        assert [one.requires_grad for one in found[:2]] == [one.requires_grad for one in expected[:2]]

@@ -16,14 +16,17 @@ from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.merging import merged, without_copies
 from gradsmith.compiler.plans.native import Natives
 from gradsmith.compiler.plans.places import Places
+from gradsmith.compiler.plans.raising import may_refuse_values
 from gradsmith.compiler.plans.rooms import Rooms
 from gradsmith.compiler.plans.rows import RowSteps
 from gradsmith.compiler.plans.tiles import TileGroup
 from gradsmith.runtime.programs.program import Program, Step
 
 
-def needed_steps(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) -> list[Step]:
-    """The steps without which an output, or something outside, would differ."""
+def needed_steps(
+    steps: Sequence[Step], outputs: Iterable[int], memory: Memory, with_errors: bool = False
+) -> list[Step]:
+    """The steps without which an output, or something outside, would differ; `with_errors` also what is raised."""
     live = set(outputs)
     owners = {memory.owners[slot] for slot in live} | memory.outside
     has_writes = any(step.writes for step in steps)
@@ -34,7 +37,7 @@ def needed_steps(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) 
             is_needed = memory.owners[results[0]] in owners
         else:
             is_needed = step.has_effects or not live.isdisjoint(results)
-        if is_needed:
+        if is_needed or (with_errors and may_refuse_values(step, memory)):
             kept.append(step)
             live.update(step.reads)
             if has_writes:
