@@ -15,19 +15,20 @@ OF_PLACES = frozenset({
 # Matrices that are singular, not positive definite, or not finite.
 OF_MATRICES = frozenset({
     "banded_solve", "cholesky_factor", "cholesky_inverse", "cholesky_with_order", "complement", "eigen", "eigenvalues",
-    "factored_inverse", "factored_solution", "first_zero_pivot", "hermitian_eigen", "hermitian_values", "inverse", "ldl_compact", "least_squares", "lu_compact",
-    "matrix_power", "pseudo_inverse", "reduced_svd", "singular_values", "sparse_solve", "toeplitz_solve",
-    "triangular_solution",
+    "factored_inverse", "factored_solution", "first_zero_pivot", "hermitian_eigen", "hermitian_values", "inverse",
+    "ldl_compact", "least_squares", "lu_compact", "matrix_power", "pseudo_inverse", "reduced_svd", "singular_values",
+    "sparse_solve", "toeplitz_solve", "triangular_solution",
 })  # fmt: skip
 # Integers divided by zero, or to a negative power.
 OF_INTEGERS = frozenset({"div", "floor_divide", "fmod", "pow", "remainder"})
 
 
 def may_refuse_values(step: Step, memory: Memory) -> bool:
-    """May a step raise an error in a run that the traced one did not?"""
-    name = step.name.removesuffix("_")
-    if name in OF_PLACES or name in OF_MATRICES:
+    """May a step that writes nothing raise an error in a run that the traced one did not?"""
+    if step.writes:
+        return False
+    if step.name in OF_PLACES or step.name in OF_MATRICES:
         return True
-    if name not in OF_INTEGERS or step.results[0] is None:
+    if step.name not in OF_INTEGERS or step.results[0] is None:
         return False
     return memory.arrays[step.results[0]].dtype.kind in "iu"
