@@ -109,6 +109,7 @@ class Chosen(Guard):
         except NotOneStep:
             if not is_first:
                 raise self._outdated() from None
+            assert state is not None
             set_rng_state(state)
             raise
         with no_grad():
