@@ -8,6 +8,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar
+from gradsmith.generated.copy cimport op_clone_by_rows
 from gradsmith.generated.division cimport op_div_tensor_tensor, op_pow_tensor_scalar
 from gradsmith.runtime.formulas.networks.pixels cimport (
     channel_groups, shuffled_order, shuffled_parts, shuffled_shape, sized_for_means, unshuffled_order, unshuffled_parts,
@@ -27,7 +28,9 @@ import numpy as np
 cdef TensorBase op_pixel_shuffle(TensorBase self, object upscale_factor):
     cdef int depth = begin_op("pixel_shuffle", (self, upscale_factor), NULL) if watching else 0
     cdef TensorBase result = op_reshape(
-        op_permute(op_reshape(self, shuffled_parts(shape_of(self), upscale_factor)), shuffled_order(ndim_of(self))),
+        op_clone_by_rows(
+            op_permute(op_reshape(self, shuffled_parts(shape_of(self), upscale_factor)), shuffled_order(ndim_of(self)))
+        ),
         shuffled_shape(shape_of(self), upscale_factor),
     )
     return ended_composite(depth, result)
@@ -54,8 +57,10 @@ def pixel_shuffle(input, upscale_factor):
 cdef TensorBase op_pixel_unshuffle(TensorBase self, object downscale_factor):
     cdef int depth = begin_op("pixel_unshuffle", (self, downscale_factor), NULL) if watching else 0
     cdef TensorBase result = op_reshape(
-        op_permute(
-            op_reshape(self, unshuffled_parts(shape_of(self), downscale_factor)), unshuffled_order(ndim_of(self))
+        op_clone_by_rows(
+            op_permute(
+                op_reshape(self, unshuffled_parts(shape_of(self), downscale_factor)), unshuffled_order(ndim_of(self))
+            ),
         ),
         unshuffled_shape(shape_of(self), downscale_factor),
     )

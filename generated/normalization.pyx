@@ -17,7 +17,7 @@ from gradsmith.generated.runtime cimport (
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor,
 )
-from gradsmith.generated.copy cimport op_to, op_to_other
+from gradsmith.generated.copy cimport op_to, op_to_copy, op_to_other
 from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_tensor, op_pow_tensor_scalar
 from gradsmith.generated.exponential cimport op_rsqrt
 from gradsmith.runtime.formulas.numbers cimport count_of
@@ -54,6 +54,21 @@ cdef TensorBase op_layer_norm(TensorBase self, object normalized_shape, TensorBa
             self, weight, bias, dims_of_shape("layer_norm", self, normalized_shape, weight, bias), eps, True
         ),
         0,
+    ) if dtype_of(
+        item_of(
+            op_standardized(
+                self, weight, bias, dims_of_shape("layer_norm", self, normalized_shape, weight, bias), eps, True
+            ),
+            0,
+        ),
+    ) == dtype_of(self) else op_to_copy(
+        item_of(
+            op_standardized(
+                self, weight, bias, dims_of_shape("layer_norm", self, normalized_shape, weight, bias), eps, True
+            ),
+            0,
+        ),
+        dtype_of(self),
     )
     return ended_composite(depth, result)
 
@@ -174,6 +189,21 @@ cdef TensorBase op_divided_by_rms(TensorBase self, object normalized_shape, Tens
             self, weight, None, dims_of_shape("rms_norm", self, normalized_shape, weight, None), eps, False
         ),
         0,
+    ) if dtype_of(
+        item_of(
+            op_standardized(
+                self, weight, None, dims_of_shape("rms_norm", self, normalized_shape, weight, None), eps, False
+            ),
+            0,
+        ),
+    ) == dtype_of(self) else op_to_copy(
+        item_of(
+            op_standardized(
+                self, weight, None, dims_of_shape("rms_norm", self, normalized_shape, weight, None), eps, False
+            ),
+            0,
+        ),
+        dtype_of(self),
     )
     return ended_composite(depth, result)
 
@@ -216,6 +246,31 @@ cdef TensorBase op_group_norm(TensorBase self, object num_groups, TensorBase wei
                 True,
             ),
             0,
+        ) if dtype_of(
+            item_of(
+                op_standardized(
+                    op_reshape(self, group_parts(shape_of(self), num_groups)),
+                    for_groups("weight", weight, shape_of(self), num_groups),
+                    for_groups("bias", bias, shape_of(self), num_groups),
+                    (2, 3),
+                    eps,
+                    True,
+                ),
+                0,
+            ),
+        ) == dtype_of(self) else op_to_copy(
+            item_of(
+                op_standardized(
+                    op_reshape(self, group_parts(shape_of(self), num_groups)),
+                    for_groups("weight", weight, shape_of(self), num_groups),
+                    for_groups("bias", bias, shape_of(self), num_groups),
+                    (2, 3),
+                    eps,
+                    True,
+                ),
+                0,
+            ),
+            dtype_of(self),
         ),
         shape_of(self),
     )

@@ -19,7 +19,7 @@ from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_bmm, op_dot, op_matmul, op_mm, op_mv, op_outer
 from gradsmith.runtime.formulas.matrices cimport (
-    as_matrices, as_stacks, contracted, first_of_three, kron_factor_shape, kron_shape, scaled_by,
+    as_matrices, as_stacks, contracted, first_of_three, kron_factor_shape, kron_shape, scaled_by, scaled_term,
 )
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.reduce cimport op_sum_dim
@@ -163,10 +163,12 @@ cdef TensorBase op_addmm(TensorBase self, TensorBase mat1, TensorBase mat2, obje
     mm_of_mat1_mat2 = op_mm(mat1, mat2)
     cdef TensorBase result = op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_term(
+                self, beta, mm_of_mat1_mat2
+            ),
             shape_of(mm_of_mat1_mat2),
         ),
-        scaled_by(mm_of_mat1_mat2, alpha),
+        scaled_term(mm_of_mat1_mat2, alpha, self),
     )
     return ended_composite(depth, result)
 
@@ -181,12 +183,12 @@ cdef TensorBase inplace_addmm(TensorBase self, TensorBase mat1, TensorBase mat2,
         self,
         op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
-                    original, beta
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_term(
+                    original, beta, mm_of_mat1_mat2
                 ),
                 shape_of(mm_of_mat1_mat2),
             ),
-            scaled_by(mm_of_mat1_mat2, alpha),
+            scaled_term(mm_of_mat1_mat2, alpha, original),
         ),
     )
 
@@ -233,10 +235,12 @@ cdef TensorBase op_addmv(TensorBase self, TensorBase mat, TensorBase vec, object
     mv_of_mat_vec = op_mv(mat, vec)
     cdef TensorBase result = op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_term(
+                self, beta, mv_of_mat_vec
+            ),
             shape_of(mv_of_mat_vec),
         ),
-        scaled_by(mv_of_mat_vec, alpha),
+        scaled_term(mv_of_mat_vec, alpha, self),
     )
     return ended_composite(depth, result)
 
@@ -249,12 +253,12 @@ cdef TensorBase inplace_addmv(TensorBase self, TensorBase mat, TensorBase vec, o
         self,
         op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
-                    original, beta
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_term(
+                    original, beta, mv_of_mat_vec
                 ),
                 shape_of(mv_of_mat_vec),
             ),
-            scaled_by(mv_of_mat_vec, alpha),
+            scaled_term(mv_of_mat_vec, alpha, original),
         ),
     )
 
@@ -301,10 +305,12 @@ cdef TensorBase op_addbmm(TensorBase self, TensorBase batch1, TensorBase batch2,
     sum_part = op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1))
     cdef TensorBase result = op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_term(
+                self, beta, sum_part
+            ),
             shape_of(sum_part),
         ),
-        scaled_by(sum_part, alpha),
+        scaled_term(sum_part, alpha, self),
     )
     return ended_composite(depth, result)
 
@@ -317,12 +323,12 @@ cdef TensorBase inplace_addbmm(TensorBase self, TensorBase batch1, TensorBase ba
         self,
         op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
-                    original, beta
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_term(
+                    original, beta, sum_part
                 ),
                 shape_of(sum_part),
             ),
-            scaled_by(sum_part, alpha),
+            scaled_term(sum_part, alpha, original),
         ),
     )
 
@@ -369,10 +375,12 @@ cdef TensorBase op_baddbmm(TensorBase self, TensorBase batch1, TensorBase batch2
     bmm_of_batch1_batch2 = op_bmm(batch1, batch2)
     cdef TensorBase result = op_add_tensor(
         op_expand(
-            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_by(self, beta),
+            op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else scaled_term(
+                self, beta, bmm_of_batch1_batch2
+            ),
             shape_of(bmm_of_batch1_batch2),
         ),
-        scaled_by(bmm_of_batch1_batch2, alpha),
+        scaled_term(bmm_of_batch1_batch2, alpha, self),
     )
     return ended_composite(depth, result)
 
@@ -387,12 +395,12 @@ cdef TensorBase inplace_baddbmm(TensorBase self, TensorBase batch1, TensorBase b
         self,
         op_add_tensor(
             op_expand(
-                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_by(
-                    original, beta
+                op_masked_fill_scalar(original, op_eq_scalar(zeros_like(original), 0), 0) if beta == 0 else scaled_term(
+                    original, beta, bmm_of_batch1_batch2
                 ),
                 shape_of(bmm_of_batch1_batch2),
             ),
-            scaled_by(bmm_of_batch1_batch2, alpha),
+            scaled_term(bmm_of_batch1_batch2, alpha, original),
         ),
     )
 

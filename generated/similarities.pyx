@@ -19,6 +19,7 @@ from gradsmith.runtime.formulas.networks.attended cimport attention_weights
 from gradsmith.generated.bounds cimport op_clamp_min_scalar
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.linalg cimport op_matmul
+from gradsmith.runtime.formulas.networks.losses cimport floats_beside
 from gradsmith.generated.rearranging cimport op_unflatten
 from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.generated.shape cimport op_expand, op_flatten, op_permute, op_squeeze_dim, op_transpose, op_unsqueeze
@@ -36,15 +37,13 @@ from gradsmith.runtime.switches.return_types import return_type
 
 cdef TensorBase op_cosine_similarity(TensorBase x1, TensorBase x2, object dim, object eps):
     cdef int depth = begin_op("cosine_similarity", (x1, x2, dim, eps), NULL) if watching else 0
-    expand_of_x2 = op_expand(x2, common_shape(shape_of(x1), shape_of(x2)))
-    expand_of_x1 = op_expand(x1, common_shape(shape_of(x1), shape_of(x2)))
+    expand_part_2 = op_expand(floats_beside(x2, x1), common_shape(shape_of(x1), shape_of(x2)))
+    expand_part = op_expand(floats_beside(x1, x2), common_shape(shape_of(x1), shape_of(x2)))
     cdef TensorBase result = op_sum_dim(
         op_mul_tensor(
+            op_div_tensor_tensor(expand_part, op_clamp_min_scalar(op_norm(expand_part, 2.0, (dim,), True, None), eps)),
             op_div_tensor_tensor(
-                expand_of_x1, op_clamp_min_scalar(op_norm(expand_of_x1, 2.0, (dim,), True, None), eps)
-            ),
-            op_div_tensor_tensor(
-                expand_of_x2, op_clamp_min_scalar(op_norm(expand_of_x2, 2.0, (dim,), True, None), eps)
+                expand_part_2, op_clamp_min_scalar(op_norm(expand_part_2, 2.0, (dim,), True, None), eps)
             ),
         ),
         (dim,),

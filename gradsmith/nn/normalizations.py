@@ -300,7 +300,12 @@ def _by_own_statistics(
         with no_grad():
             _go_on(running_mean, mean.detach(), input.shape[1], momentum)
             _go_on(running_var, var.detach() * (count / max(count - 1, 1)), input.shape[1], momentum)
-    return values
+    return _of_dtype(values, input)
+
+
+def _of_dtype(values: Tensor, input: Tensor) -> Tensor:
+    """Factors of another dtype, such as float32 ones beside a float16 input, do not change that of the result."""
+    return values if values.dtype == input.dtype else values.to(input.dtype)
 
 
 def _go_on(running: Tensor | None, found: Tensor, channels: int, momentum: float | Tensor) -> None:
@@ -322,4 +327,4 @@ def _applied(
     if weight is not None:
         factor = factor * weight
     term = mean.new_zeros(()) if bias is None else _per_channel(bias, input)
-    return scaled_about(input, _per_channel(mean, input), _per_channel(factor, input), term)
+    return _of_dtype(scaled_about(input, _per_channel(mean, input), _per_channel(factor, input), term), input)

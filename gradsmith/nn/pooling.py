@@ -266,7 +266,10 @@ def _fractional(
     if samples is None:
         dtype = input.dtype if input.is_floating_point() else None
         samples = rand(n_planes, dims, dtype=dtype, device=input.device)
-    if samples.numel() != n_planes * dims:
+    wanted = n_planes * dims
+    if samples.ndim == 3 and samples.shape[1:] == (input.shape[-dims - 1], dims):
+        samples = samples.reshape(-1)[:wanted]  # those of more images than there are are left over
+    if samples.numel() != wanted:
         raise RuntimeError(f"{op}(): expected {dims} samples for each of {n_planes} planes, but got {samples.shape}")
     rows = input.reshape(n_planes, math.prod(sizes))
     places = _drawn_places(rows.detach(), sizes, output, window, samples.detach().double().reshape(n_planes, dims))

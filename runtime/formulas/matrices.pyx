@@ -253,8 +253,17 @@ cdef bint is_less(object rank, object columns) except -1:
 
 
 cpdef object scaled_by(object self, object number):
-    """A term of `addmm` and its like, times `beta` or `alpha`; itself for one, without a copy."""
+    """A term of `addr`, times `beta` or `alpha`; itself for one, without a copy."""
     if type(number) is bool or self.dtype.kind in "biu" or type(number) is complex:
+        check_factor(self.dtype, number)
+    return self if number == 1 else self * number
+
+
+cpdef object scaled_term(object self, object number, object other):
+    """A term of `addmm` and its like, times `beta` or `alpha`; of integers without the fraction, as in PyTorch."""
+    if self.dtype.kind in "iu" and other.dtype.kind in "iu" and type(number) is not complex:
+        number = int(number)
+    elif self.dtype.kind == "b" or type(number) is complex:
         check_factor(self.dtype, number)
     return self if number == 1 else self * number
 

@@ -31,7 +31,7 @@ cpdef object elements_at(object self, object index):
     check_index("take", index)
     if self.numel() == 0 and index.numel():
         raise IndexError("take(): tried to take from an empty tensor")
-    return (self if self.ndim == 1 else self.reshape(-1))[index]
+    return (self if self.ndim == 1 else self.reshape(-1)).index((index,))
 
 
 cpdef object elements_along(object self, object indices, object dim):

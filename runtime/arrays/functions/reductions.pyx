@@ -483,7 +483,8 @@ cdef object truth_of(object find, object a, object dim, bint keepdim):
     """A bool; of uint8, once PyTorch's type for masks, a uint8. Here, as there, no dimensions mean none."""
     cdef int type_number = cnp.NPY_UINT8 if cnp.PyArray_TYPE(a) == cnp.NPY_UINT8 else cnp.NPY_BOOL
     if dim == ():
-        return as_type(as_type(a, cnp.NPY_BOOL), type_number)
+        found = as_type(as_type(a, cnp.NPY_BOOL), type_number)
+        return found.copy() if found is a else found
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     if is_meta(<PyObject *>a):
         return without_data(a, axes, keepdim, type_number)

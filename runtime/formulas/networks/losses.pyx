@@ -27,6 +27,11 @@ cpdef object alike(object op, object target, object one, object other):
     return target
 
 
+cpdef object floats_beside(object self, object other):
+    """Integers in the dtype of the floats that they are compared with."""
+    return self.to(other.dtype) if self.dtype.kind in "biu" and other.dtype.kind == "f" else self
+
+
 cpdef object paired_target(object target, object one, object other):
     """One number for each pair of vectors."""
     if target.ndim not in (0, 1):

@@ -134,7 +134,9 @@ cdef tuple weighing(object rows, object correction, object fweights, object awei
     freedom = total - lost
     if not (freedom.is_meta or is_batched_tensor(freedom)):
         warn_of_freedom(freedom.item())
-    return weights.to(rows.real.dtype), total, freedom.clamp_min(0)
+    if aweights is None:
+        weights = weights.to(rows.real.dtype)
+    return weights, total, freedom.clamp_min(0)
 
 
 cdef int check_weights(str name, object weights, str kinds, object count) except -1:

@@ -171,3 +171,22 @@ def test_parts_of_impossible_lengths():
     ):
         with pytest.raises(RuntimeError, match=text):
             cut(gs.ones(3))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.take(gs.tensor(0)),
+        lambda x: gs.take(x, gs.tensor(-1)),
+        lambda x: (x > 0).all(dim=()),
+        lambda x: x.bool().any(dim=()),
+        lambda x: gs.pixel_shuffle(x.reshape(1, 1, 1, 1), 1),
+        lambda x: gs.pixel_shuffle(x.expand(1, 4, 1, 1), 2),
+        lambda x: gs.pixel_unshuffle(x.reshape(1, 1, 1), 1),
+    ],
+)
+def test_results_that_are_no_views_have_memory_of_their_own(call):
+    for x in (gs.tensor(3.0), gs.tensor(True)):
+        found = call(x)
+        found.zero_()
+        assert x.item() == (3.0 if x.is_floating_point() else 1)

@@ -98,13 +98,25 @@ SUMS = {
 @pytest.mark.parametrize("op", SUMS)
 def test_factors_of_sums_of_products_have_to_fit_the_dtype(op, factor):
     function = getattr(gs, op)
-    with pytest.raises(RuntimeError, match="Boolean beta and alpha are only supported for Boolean results"):
-        function(*SUMS[op](gs.float32), **{factor: True})
-    with pytest.raises(RuntimeError, match="beta and alpha must not be floating point numbers: got 0.5 for int64"):
-        function(*SUMS[op](gs.int64), **{factor: 0.5})
+    if op == "addr":
+        with pytest.raises(RuntimeError, match="Boolean beta and alpha are only supported for Boolean results"):
+            function(*SUMS[op](gs.float32), **{factor: True})
+        with pytest.raises(RuntimeError, match="beta and alpha must not be floating point numbers: got 0.5 for int64"):
+            function(*SUMS[op](gs.int64), **{factor: 0.5})
     with pytest.raises(RuntimeError, match="beta and alpha must be real"):
         function(*SUMS[op](gs.float32), **{factor: 1j})
     assert function(*SUMS[op](gs.int64), **{factor: 2}).dtype == gs.int64
+
+
+@pytest.mark.parametrize("op", [op for op in SUMS if op != "addr"])
+def test_factors_of_integers_lose_their_fraction(op):
+    function, tensors = getattr(gs, op), SUMS[op](gs.int64)
+    for alpha, beta in ((1.9, 0.5), (-2.5, 3.7), (True, False)):
+        found = function(*tensors, alpha=alpha, beta=beta)
+        assert found.dtype == gs.int64
+        assert found.equal(function(*tensors, alpha=int(alpha), beta=int(beta)))
+    mixed = function(tensors[0], *SUMS[op](gs.float64)[1:], beta=0.5)
+    assert mixed.equal(function(*SUMS[op](gs.float64), beta=0.5))
 
 
 def test_products_of_a_chain_of_nothing_are_refused():

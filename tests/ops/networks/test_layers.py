@@ -374,3 +374,9 @@ def test_images_without_a_batch_are_signals_to_dropout():
     with pytest.warns(UserWarning, match="assuming that channel-wise 1D dropout behavior is desired"):
         found = F.dropout2d(gs.ones(4, 8, 5))
     assert ((found == 0).all(-1) | (found == 2).all(-1)).all()
+
+
+def test_similarity_of_integers_and_floats():
+    x, y = gs.tensor([[1, 2], [3, -4]], dtype=gs.int8), gs.tensor(X[:2, :1, 0].repeat(2, 1))
+    expected = F.cosine_similarity(x.to(y.dtype), y)
+    assert F.cosine_similarity(x, y).equal(expected) and F.cosine_similarity(y, x).equal(expected)

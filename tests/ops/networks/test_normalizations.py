@@ -223,3 +223,21 @@ def test_nothing_leaves_the_running_statistics_alone(shape, momentum):
     before = layer.running_mean.tolist(), layer.running_var.tolist()
     assert layer(gs.ones(shape)).shape == shape
     assert (layer.running_mean.tolist(), layer.running_var.tolist()) == before
+
+
+@pytest.mark.parametrize("factors", [gs.float16, gs.float32, gs.float64])
+@pytest.mark.parametrize("dtype", [gs.float16, gs.float32, gs.float64])
+def test_factors_of_another_dtype_leave_that_of_the_result(dtype, factors):
+    x, w = gs.tensor(random(3, 4, 2)).to(dtype).requires_grad_(), gs.ones(4, dtype=factors)
+    pair = gs.ones(2, dtype=factors, requires_grad=True)
+    for found in (
+        F.layer_norm(x, (2,), pair, pair),
+        F.rms_norm(x, (2,), pair),
+        F.group_norm(x, 2, w, w),
+        F.batch_norm(x, w, w, w, w),
+        F.batch_norm(x, w.clone(), w.clone(), w, w, training=True),
+        F.instance_norm(x, weight=w, bias=w),
+    ):
+        assert found.dtype == dtype
+        found.sum().backward()
+    assert x.grad.dtype == dtype and pair.grad.dtype == factors

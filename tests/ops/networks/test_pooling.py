@@ -273,6 +273,13 @@ def test_drawn_windows_of_batches_and_without_data(dims):
     assert found.is_meta and places.is_meta and found.shape == places.shape == (2, 3, *[3] * dims)
 
 
+def test_samples_of_more_images_are_left_over():
+    x, samples = gs.from_numpy(distinct(2, 3, 6, 6)), gs.rand(4, 3, 2)
+    for images, used in ((x, samples[:2]), (x[0], samples[:1])):
+        found = F.fractional_max_pool2d(images, 2, output_size=3, _random_samples=samples)
+        assert found.equal(F.fractional_max_pool2d(images, 2, output_size=3, _random_samples=used))
+
+
 def test_fractions_that_are_refused():
     x = gs.zeros(1, 5, 5)
     for settings in ({}, {"output_size": 2, "output_ratio": 0.5}, {"output_ratio": 1.5}):
@@ -290,7 +297,7 @@ def test_fractions_that_are_refused():
         with pytest.raises(RuntimeError, match=rf"{name} must either be a single number or a tuple of 2, but got \("):
             F.fractional_max_pool2d(x, **settings)
     with pytest.raises(RuntimeError, match="expected 2 samples for each of 1 planes"):
-        F.fractional_max_pool2d(x, 2, output_size=2, _random_samples=gs.zeros(3, 1, 2))
+        F.fractional_max_pool2d(x, 2, output_size=2, _random_samples=gs.zeros(1, 2, 2))
 
 
 # ---- back to images

@@ -132,6 +132,16 @@ def test_distances_do_not_depend_on_their_neighbours():
 # ---- covariances
 
 
+def test_weights_of_observations_decide_on_the_dtype_of_covariances():
+    x, w = gs.arange(6.0).reshape(2, 3).square(), gs.tensor([1.0, 2.0, 0.5])
+    exact = gs.cov(x.double(), aweights=w.double())
+    for rows, weights in ((gs.float16, gs.float32), (gs.float32, gs.float64), (gs.float64, gs.float16)):
+        found = gs.cov(x.to(rows), aweights=w.to(weights))
+        assert found.dtype == gs.promote_types(rows, weights)
+        assert gs.allclose(found.double(), exact)
+    assert gs.cov(x, fweights=gs.tensor([1, 2, 1])).dtype == gs.float32
+
+
 def test_covariances():
     matrix = gs.tensor(MATRIX)
     close(matrix.cov(), [[2.3333, -2], [-2, 4]])

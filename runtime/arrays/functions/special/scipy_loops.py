@@ -224,7 +224,9 @@ def multigammaln_of(gammaln: Function, x: Array, p: int) -> Array:
     """Computed in float64, since a step towards a pole rounds the distance from it."""
 
     def multigammaln(x: Array, out: Array | None = None) -> Array:
-        steps = x.astype(np.float64)[..., None] - np.arange(p) / 2
+        x64 = x.astype(np.float64)
+        x64[np.isneginf(x64)] = math.inf  # where lgamma is infinite, and SciPy's gammaln minus infinite
+        steps = x64[..., None] - np.arange(p) / 2
         total = np.sum(gammaln(steps), axis=-1) + p * (p - 1) / 4 * math.log(math.pi)
         return stored(np.asarray(total).astype(x.dtype), out)
 
