@@ -183,7 +183,7 @@ cdef object tangents_lgamma_any(tuple tangents, tuple given):    # auto_element_
 cdef TensorBase op_lgamma_any(TensorBase self):
     cdef int depth = begin_replaceable_op("lgamma_any", (self,), &batched_lgamma_any) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_lgamma_any.special.gammaln, array_of(self))
+        scipy_loops.log_gamma_of(scipy_of_lgamma_any.special.gammaln, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):

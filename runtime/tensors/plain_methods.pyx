@@ -381,6 +381,10 @@ cdef class PlainMethods(Variable):
         """The memory that the tensor is over, as elements of its dtype."""
         return storages.TypedStorage.of(self)
 
+    # Python 2's name, which PyTorch has kept.
+    def __rdiv__(self, other):
+        return other / self
+
     # ---- questions
 
     def nelement(self):

@@ -375,3 +375,8 @@ def test_fractional_pools_of_no_windows():
     assert found.shape == places.shape == (1, 2, 0, 1)
     found.sum().backward()
     assert not x.grad.any()
+
+
+def test_the_old_name_of_reflected_division():
+    x = gs.tensor([2.0, 4.0], requires_grad=True)
+    assert x.__rdiv__(1.0).tolist() == gs.Tensor.__rdiv__(x, gs.ones(2)).tolist() == [0.5, 0.25]

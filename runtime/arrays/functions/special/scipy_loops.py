@@ -220,14 +220,21 @@ def times_log_of(logarithm: Function, x: Operand, y: Operand) -> Array:
     return floats_of(times_log, x, y)
 
 
+def log_gamma_of(gammaln: Function, x: Array) -> Array:
+    return floats_of(lambda x, out=None: _log_gamma(gammaln, x, out), x)
+
+
+def _log_gamma(gammaln: Function, x: Array, out: Array | None = None) -> Array:
+    """Infinite at minus infinity, as in C and PyTorch, where SciPy's is minus infinity."""
+    return np.asarray(gammaln(np.where(np.isneginf(x), np.inf, x).astype(x.dtype, copy=False), out=out))
+
+
 def multigammaln_of(gammaln: Function, x: Array, p: int) -> Array:
     """Computed in float64, since a step towards a pole rounds the distance from it."""
 
     def multigammaln(x: Array, out: Array | None = None) -> Array:
-        x64 = x.astype(np.float64)
-        x64[np.isneginf(x64)] = math.inf  # where lgamma is infinite, and SciPy's gammaln minus infinite
-        steps = x64[..., None] - np.arange(p) / 2
-        total = np.sum(gammaln(steps), axis=-1) + p * (p - 1) / 4 * math.log(math.pi)
+        steps = x.astype(np.float64)[..., None] - np.arange(p) / 2
+        total = np.sum(_log_gamma(gammaln, steps), axis=-1) + p * (p - 1) / 4 * math.log(math.pi)
         return stored(np.asarray(total).astype(x.dtype), out)
 
     return floats_of(multigammaln, x)
