@@ -20,6 +20,7 @@ from gradsmith.generated.arithmetic cimport (
 from gradsmith.generated.copy cimport op_to, op_to_copy, op_to_other
 from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_tensor, op_pow_tensor_scalar
 from gradsmith.generated.exponential cimport op_rsqrt
+from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.runtime.formulas.numbers cimport count_of
 from gradsmith.generated.reduce cimport op_mean_dim, op_var
 from gradsmith.runtime.formulas.replaced cimport summed_to_size
@@ -554,7 +555,7 @@ cdef object parts_of_standardized(tuple operands):
                         dim,
                         True,
                         None,
-                    ) if centered else op_mul_scalar(
+                    ) if centered else zeros_like(
                         op_mean_dim(
                             op_to_other(
                                 self,
@@ -570,7 +571,6 @@ cdef object parts_of_standardized(tuple operands):
                             True,
                             None,
                         ),
-                        0,
                     ),
                 ),
                 op_rsqrt(
@@ -636,7 +636,7 @@ cdef object parts_of_standardized(tuple operands):
                             dim,
                             True,
                             None,
-                        ) if centered else op_mul_scalar(
+                        ) if centered else zeros_like(
                             op_mean_dim(
                                 op_to_other(
                                     self,
@@ -652,7 +652,6 @@ cdef object parts_of_standardized(tuple operands):
                                 True,
                                 None,
                             ),
-                            0,
                         ),
                     ),
                     op_rsqrt(
@@ -719,7 +718,7 @@ cdef object parts_of_standardized(tuple operands):
                         dim,
                         True,
                         None,
-                    ) if centered else op_mul_scalar(
+                    ) if centered else zeros_like(
                         op_mean_dim(
                             op_to_other(
                                 self,
@@ -735,7 +734,6 @@ cdef object parts_of_standardized(tuple operands):
                             True,
                             None,
                         ),
-                        0,
                     ),
                 ),
                 op_rsqrt(
@@ -804,7 +802,7 @@ cdef object parts_of_standardized(tuple operands):
                             dim,
                             True,
                             None,
-                        ) if centered else op_mul_scalar(
+                        ) if centered else zeros_like(
                             op_mean_dim(
                                 op_to_other(
                                     self,
@@ -820,7 +818,6 @@ cdef object parts_of_standardized(tuple operands):
                                 True,
                                 None,
                             ),
-                            0,
                         ),
                     ),
                     op_rsqrt(
@@ -876,7 +873,7 @@ cdef object parts_of_standardized(tuple operands):
             dim,
             True,
             None,
-        ) if centered else op_mul_scalar(
+        ) if centered else zeros_like(
             op_mean_dim(
                 op_to_other(
                     self,
@@ -890,7 +887,6 @@ cdef object parts_of_standardized(tuple operands):
                 True,
                 None,
             ),
-            0,
         ),
         op_var(
             op_to_other(

@@ -164,6 +164,11 @@ cdef list geometry(
     cdef int dims = len(window)
     stride = stride or window
     sizes = shape[len(shape) - dims:]
+    if 0 in shape[len(shape) - dims - 1:]:
+        raise RuntimeError(
+            f"{op}(): Expected an image of {dims} dimensions and channels, with optional 0 dim batch size, "
+            f"but got {list(shape)}"
+        )
     for name, values in (("kernel_size", window), ("stride", stride), ("dilation", dilation)):
         if len(values) != dims or min(values) < 1:
             raise RuntimeError(f"{op}(): {name} should be {dims} numbers greater than zero, but got {list(values)}")
@@ -177,10 +182,10 @@ cdef list geometry(
             )
     found = list(zip(sizes, window, stride, padding, dilation))
     outputs = [places(n, k, s, p, d, ceil_mode) for n, k, s, p, d in found]
-    if min(sizes) < 1 or min(outputs) < 1 or max(outputs) >= MOST or max(*padding, *dilation) >= MOST:
+    if min(outputs) < 1 or max(outputs) >= MOST or max(*padding, *dilation) >= MOST:
         raise RuntimeError(
             f"{op}(): Given input size: {list(shape)}. Calculated output size: {outputs}. Output size is too "
-            f"{'small' if min(sizes) < 1 or min(outputs) < 1 else 'large'}"
+            f"{'small' if min(outputs) < 1 else 'large'}"
         )
     return found
 

@@ -241,3 +241,10 @@ def test_factors_of_another_dtype_leave_that_of_the_result(dtype, factors):
         assert found.dtype == dtype
         found.sum().backward()
     assert x.grad.dtype == dtype and pair.grad.dtype == factors
+
+
+def test_an_infinity_among_slices_leaves_zeros_beside_it():
+    x = gs.tensor([[1.0, gs.inf, 2.0], [1.0, 2.0, 3.0]])
+    found = gs.vmap(lambda row: F.rms_norm(row, (3,)))(x)
+    np.testing.assert_allclose(found.numpy(), F.rms_norm(x, (3,)).numpy(), rtol=1e-6)
+    assert found[0, 0] == 0 and found[0, 1].isnan() and found[0, 2] == 0

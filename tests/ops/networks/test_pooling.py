@@ -358,3 +358,13 @@ def test_windows_have_divisors_along_each_dimension():
     for divisors in ([], [np.ones(1, np.intp)] * 2):
         with pytest.raises(RuntimeError, match="windows have divisors along 3 dimensions"):
             window_means(gs.ones(1, 2, 2, 2), spans, divisors)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("name", ["avg_pool", "max_pool"])
+def test_images_without_channels_are_refused(name, dims):
+    pool, sizes = getattr(F, f"{name}{dims}d"), (4,) * dims
+    for shape in ((0, *sizes), (2, 0, *sizes), (2, 3, 0, *sizes[1:])):
+        with pytest.raises(RuntimeError, match="Expected an image of"):
+            pool(gs.ones(shape), 1)
+    assert pool(gs.ones(0, 3, *sizes), 2).shape == (0, 3, *[2] * dims)
