@@ -11913,10 +11913,10 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("method", "copy"),
         entries=("op_unfold",),
         inputs=("self",),
-        gradients=(("self", "unfold_backward(grad, self.shape, from_end(dimension, self.ndim), size, step)"),),
+        gradients=(("self", "unfold_backward(grad, self.shape, from_end(dimension, self.ndim), size, step) if self.ndim > 0 else sum(grad)"),),
         tangent="auto_linear",
         derived=(),
-        saving="saves no tensor: the shape and ndim of self are enough",
+        saving="saves no tensor: the ndim and shape of self are enough",
         outputs=(True,),
         samples=(
             {"self": "real(5)", "dimension": "0", "size": "2", "step": "1"},

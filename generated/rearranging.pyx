@@ -17,6 +17,7 @@ from gradsmith.runtime.formulas.arrangement cimport (
 )
 from gradsmith.runtime.formulas.formulas cimport index_select_backward
 from gradsmith.generated.joining cimport op_flip
+from gradsmith.generated.reduce cimport op_sum
 from gradsmith.generated.shape cimport op_reshape, op_view
 from gradsmith.runtime.arrays.functions cimport arrangements
 
@@ -446,19 +447,26 @@ def unflatten(input, dim, sizes):
 cdef class UnfoldBackward0(Node):
     """Backward of ``unfold``."""
 
-    # Saves no tensor: the shape and ndim of self are enough.
+    # Saves no tensor: the ndim and shape of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape = value_of(self, 0)
-        cdef object self_ndim = value_of(self, 1)
+        cdef object self_ndim = value_of(self, 0)
+        cdef object self_shape = value_of(self, 1)
         cdef object dimension = value_of(self, 2)
         cdef object size = value_of(self, 3)
         cdef object step = value_of(self, 4)
-        # self: unfold_backward(grad, self.shape, from_end(dimension, self.ndim), size, step)
-        set_grad_input(grad_inputs, 0, op_unfold_backward(grad, self_shape, from_end(dimension, self_ndim), size, step))
+        # self: unfold_backward(grad, self.shape, from_end(dimension, self.ndim), size, step) if self.ndim > 0 else
+        # sum(grad)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_unfold_backward(
+                grad, self_shape, from_end(dimension, self_ndim), size, step
+            ) if self_ndim > 0 else op_sum(grad, None),
+        )
 
-    _saved_self_shape = saved_value(0)
-    _saved_self_ndim = saved_value(1)
+    _saved_self_ndim = saved_value(0)
+    _saved_self_shape = saved_value(1)
     _saved_dimension = saved_value(2)
     _saved_size = saved_value(3)
     _saved_step = saved_value(4)
@@ -477,8 +485,8 @@ cdef TensorBase op_unfold(TensorBase self, object dimension, object size, object
     if requires_grad_1(self):
         node = <Node>UnfoldBackward0.__new__(UnfoldBackward0)
         connect_1(node, 0, 5, self)
-        set_value(node, 0, shape_of(self))
-        set_value(node, 1, ndim_of(self))
+        set_value(node, 0, ndim_of(self))
+        set_value(node, 1, shape_of(self))
         set_value(node, 2, dimension)
         set_value(node, 3, size)
         set_value(node, 4, step)
@@ -525,7 +533,8 @@ def unfold_copy(input, dimension, size, step, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: unfold_backward(grad, self.shape, from_end(dimension, self.ndim), size, step)
+        input: unfold_backward(grad, self.shape, from_end(dimension, self.ndim), size, step) if self.ndim > 0 else
+        sum(grad)
         result: auto_linear
     """
     return give_out("unfold_copy", out, call_unfold_copy(input, dimension, size, step))

@@ -248,6 +248,8 @@ cdef object common_dtype_of_numbers(const char *kinds, tuple operands):
 # ---- with the dimension of the slices first
 
 cdef object along_slices(const BatchRule *rule, tuple operands, VmapLevel level):
+    if isinstance(operands[0], list):
+        operands = (of_one_rank(operands[0]), *operands[1:])
     cdef TensorBase first = first_tensor(operands)
     cdef int rank = first.ndim
     cdef bint is_number = rank == 0 and counts_dimensions(rule.kinds)
@@ -268,7 +270,13 @@ cdef object along_slices(const BatchRule *rule, tuple operands, VmapLevel level)
     if is_flat:
         return of_flat(rule, operands, found, level)
     result = rule.op(tuple(found))
-    return without_ones(result) if is_number else result
+    return without_ones(result, shape_of_result(rule, operands)) if is_number else result
+
+
+cdef list of_one_rank(list tensors):
+    """What is joined; tensors of size (0,) fit everywhere and add nothing, but have no dimension for the slices to precede."""
+    cdef int rank = max([tensor.ndim for tensor in tensors], default=0)
+    return [tensor for tensor in tensors if tensor.ndim == rank or tensor.shape != (0,)]
 
 
 cdef bint means_all(const BatchRule *rule, tuple operands, TensorBase first) except -1:
@@ -334,12 +342,12 @@ cdef TensorBase first_tensor(object operands):
     return None
 
 
-cdef object without_ones(object result):
-    """The results without the dimension that each number was given."""
+cdef object without_ones(object result, object of_slice):
+    """The results without the dimension that each number was given; what the op gives for one slice says their shapes."""
     if isinstance(result, TensorBase):
-        return upcalls.reshape(result, (result.shape[0],)) if result.ndim > 1 else result
+        return upcalls.reshape(result, (result.shape[0], *of_slice.shape))
     if isinstance(result, (list, tuple)):
-        return type(result)([without_ones(item) for item in result])
+        return type(result)([without_ones(item, one) for item, one in zip(result, of_slice)])
     return result
 
 
@@ -438,6 +446,9 @@ cdef bint is_matrix_by_vectors(const char *kinds, tuple operands, VmapLevel leve
 
 
 cdef int core_rank(char kind) noexcept:
+    """Dimensions of the op's own; a tensor where others take a number, such as a tolerance, has none."""
+    if kind == b".":
+        return 0
     return 2 if kind == b"<" or kind == b">" else kind - c"0"
 
 

@@ -524,3 +524,37 @@ def test_no_dimensions_mean_what_they_mean_for_a_slice():
     assert gs.vmap(lambda x: x.amax((), True))(x).tolist() == [[[1.0]], [[1.0]], [[1.0]]]
     assert gs.vmap(lambda x: x.amax(()))(x).tolist() == [1.0, 1.0, 1.0]
     assert gs.vmap(lambda x: x.sum((), True))(2 * x).tolist() == [[[2.0]], [[2.0]], [[2.0]]]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.gather(0, gs.tensor([0, 0, 0])),
+        lambda x: x.unfold(0, 1, 1),
+        lambda x: x.gather(0, gs.tensor(0)) + x.topk(1)[0] + x.sum(0, keepdim=True) + x.sort()[0],
+    ],
+)
+def test_numbers_give_results_of_the_shape_that_one_number_gives(function):
+    x = gs.arange(3.0, dtype=gs.float64)
+    expected = gs.stack([function(row) for row in x])
+    assert gs.vmap(function)(x).equal(expected)
+    gradients = gs.vmap(gs.func.grad(lambda row: (function(row) ** 2).sum()))(x)
+    assert gradients.equal(gs.stack([gs.func.grad(lambda row: (function(row) ** 2).sum())(row) for row in x]))
+
+
+@pytest.mark.parametrize("name", ["atol", "rtol"])
+def test_tolerances_that_differ_from_slice_to_slice(name):
+    x = gs.sin(gs.arange(24.0, dtype=gs.float64) ** 2).reshape(2, 4, 3)
+    tolerances = gs.tensor([0.1, 1.5], dtype=gs.float64)
+
+    def inverse(x, tolerance):
+        return gs.linalg.pinv(x, **{name: tolerance})
+
+    expected = gs.stack([inverse(*pair) for pair in zip(x, tolerances)])
+    assert gs.allclose(gs.vmap(inverse)(x, tolerances), expected)
+
+
+def test_tensors_of_no_elements_fit_everywhere():
+    x, nothing = gs.ones(2, 3, 4), gs.zeros(2, 0)
+    for dim, arguments in ((1, (nothing, x)), (0, (x, nothing)), (-1, (nothing, x))):
+        assert gs.vmap(lambda *tensors, dim=dim: gs.cat(tensors, dim))(*arguments).equal(x)
