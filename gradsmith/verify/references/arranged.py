@@ -164,6 +164,8 @@ def windows(shape: Shape, dim: int, size: int, step: int) -> Array:
 
 
 def unfold(x: Array, dimension: int, size: int, step: int) -> Array:
+    if x.ndim == 0:  # one window, of the number itself
+        return np.reshape(x, 1)[:size]
     return np.take(x, windows(x.shape, dimension, size, step))
 
 
