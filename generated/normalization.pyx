@@ -17,10 +17,11 @@ from gradsmith.generated.runtime cimport (
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor,
 )
-from gradsmith.generated.copy cimport op_to, op_to_copy, op_to_other
+from gradsmith.generated.copy cimport op_to, op_to_other
 from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_tensor, op_pow_tensor_scalar
 from gradsmith.generated.exponential cimport op_rsqrt
 from gradsmith.runtime.formulas.formulas cimport zeros_like
+from gradsmith.runtime.formulas.networks.losses cimport in_dtype_of
 from gradsmith.runtime.formulas.numbers cimport count_of
 from gradsmith.generated.reduce cimport op_mean_dim, op_var
 from gradsmith.runtime.formulas.replaced cimport summed_to_size
@@ -50,26 +51,14 @@ def backward_kernels():
 
 cdef TensorBase op_layer_norm(TensorBase self, object normalized_shape, TensorBase weight, TensorBase bias, object eps):
     cdef int depth = begin_op("layer_norm", (self, normalized_shape, weight, bias, eps), NULL) if watching else 0
-    cdef TensorBase result = item_of(
-        op_standardized(
-            self, weight, bias, dims_of_shape("layer_norm", self, normalized_shape, weight, bias), eps, True
-        ),
-        0,
-    ) if dtype_of(
+    cdef TensorBase result = in_dtype_of(
         item_of(
             op_standardized(
                 self, weight, bias, dims_of_shape("layer_norm", self, normalized_shape, weight, bias), eps, True
             ),
             0,
         ),
-    ) == dtype_of(self) else op_to_copy(
-        item_of(
-            op_standardized(
-                self, weight, bias, dims_of_shape("layer_norm", self, normalized_shape, weight, bias), eps, True
-            ),
-            0,
-        ),
-        dtype_of(self),
+        self,
     )
     return ended_composite(depth, result)
 
@@ -185,26 +174,14 @@ cdef TensorBase op_divided_by_rms(TensorBase self, object normalized_shape, Tens
             ),
             weight,
         )
-    ) if is_complex(self) else item_of(
-        op_standardized(
-            self, weight, None, dims_of_shape("rms_norm", self, normalized_shape, weight, None), eps, False
-        ),
-        0,
-    ) if dtype_of(
+    ) if is_complex(self) else in_dtype_of(
         item_of(
             op_standardized(
                 self, weight, None, dims_of_shape("rms_norm", self, normalized_shape, weight, None), eps, False
             ),
             0,
         ),
-    ) == dtype_of(self) else op_to_copy(
-        item_of(
-            op_standardized(
-                self, weight, None, dims_of_shape("rms_norm", self, normalized_shape, weight, None), eps, False
-            ),
-            0,
-        ),
-        dtype_of(self),
+        self,
     )
     return ended_composite(depth, result)
 
@@ -237,17 +214,7 @@ def divided_by_rms(input, normalized_shape, weight, eps):
 cdef TensorBase op_group_norm(TensorBase self, object num_groups, TensorBase weight, TensorBase bias, object eps):
     cdef int depth = begin_op("group_norm", (self, num_groups, weight, bias, eps), NULL) if watching else 0
     cdef TensorBase result = op_reshape(
-        item_of(
-            op_standardized(
-                op_reshape(self, group_parts(shape_of(self), num_groups)),
-                for_groups("weight", weight, shape_of(self), num_groups),
-                for_groups("bias", bias, shape_of(self), num_groups),
-                (2, 3),
-                eps,
-                True,
-            ),
-            0,
-        ) if dtype_of(
+        in_dtype_of(
             item_of(
                 op_standardized(
                     op_reshape(self, group_parts(shape_of(self), num_groups)),
@@ -259,19 +226,7 @@ cdef TensorBase op_group_norm(TensorBase self, object num_groups, TensorBase wei
                 ),
                 0,
             ),
-        ) == dtype_of(self) else op_to_copy(
-            item_of(
-                op_standardized(
-                    op_reshape(self, group_parts(shape_of(self), num_groups)),
-                    for_groups("weight", weight, shape_of(self), num_groups),
-                    for_groups("bias", bias, shape_of(self), num_groups),
-                    (2, 3),
-                    eps,
-                    True,
-                ),
-                0,
-            ),
-            dtype_of(self),
+            self,
         ),
         shape_of(self),
     )

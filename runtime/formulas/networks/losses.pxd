@@ -5,6 +5,7 @@ from gradsmith.runtime.formulas.schema_types cimport Int, IntList, OptionalTenso
 cpdef Tensor divergence_loss(Tensor self, IntList shape, Str reduction)
 cpdef Tensor alike(Str op, Tensor target, Tensor one, Tensor other)
 cpdef Tensor floats_beside(Tensor self, Tensor other)
+cpdef Tensor in_dtype_of(Tensor self, Tensor other)
 cpdef Tensor paired_target(Tensor target, Tensor one, Tensor other)
 cpdef Tensor classes_of_rows(Tensor self, Tensor target, Scalar p)
 cpdef Tensor classes_of_sets(Tensor self, Tensor target)

@@ -32,6 +32,11 @@ cpdef object floats_beside(object self, object other):
     return self.to(other.dtype) if self.dtype.kind in "biu" and other.dtype.kind == "f" else self
 
 
+cpdef object in_dtype_of(object self, object other):
+    """Factors of another dtype than the input's do not change that of the result."""
+    return self if self.dtype == other.dtype else self.to(other.dtype)
+
+
 cpdef object paired_target(object target, object one, object other):
     """One number for each pair of vectors."""
     if target.ndim not in (0, 1):
