@@ -68,17 +68,15 @@ def ran_in_trace(
     except Untraceable:
         return walk.finished()
     if probes[-1].needs_grad == probes[-2].needs_grad:  # else it may go on to spread
-        made = [*walk.carry, *walk.results]
-        found = [_recorded_as(last, one) for one, last in zip(found, made, strict=True)]
+        needs_grad = [*[one.requires_grad for one in walk.carry], *walk.needs_grad]
+        found = [_recorded(one, needs) for one, needs in zip(found, needs_grad, strict=True)]
     as_before = [one if one is now else result for one, now, result in zip(carry, walk.carry, found)]
     return [*as_before, *found[len(carry) :]]
 
 
-def _recorded_as(last: Any, result: Any) -> Any:
-    """A result of the loop, without a history where that of the last step that was traced has none."""
-    if last.requires_grad or not result.requires_grad or all_tangents(result):
-        return result
-    return result.detach()
+def _recorded(result: Any, needs_grad: bool) -> Any:
+    """A result of the loop, without a history where those of the steps that were traced have none."""
+    return result if needs_grad or not result.requires_grad or all_tangents(result) else result.detach()
 
 
 def _shows_others(state: Tensors, first: Tensors) -> bool:

@@ -50,14 +50,14 @@ class Walk:
         The state after the steps that have been made.
     row : sequence of Tensor
         That of the last step, or of the next one where it has been taken already.
-    results : sequence of Tensor
-        Of the last step.
+    needs_grad : list of bool
+        Which results required grad in any step.
     """
 
     def __init__(self, steps: Steps, carry: Tensors, columns: Tensors, n: int, n_first: int = 0) -> None:
         self.steps, self.carry, self.left = steps, carry, n
         self.row: Tensors = ()
-        self.results: Tensors = ()
+        self.needs_grad: list[bool] = []
         self._is_taken = False
         self._pile = _Pile(steps.reverse)
         self._rows = _each_row(columns, n, n_first, steps.reverse)
@@ -71,8 +71,10 @@ class Walk:
         if not self._is_taken:
             self.take_row()
         self._is_taken = False
-        self.carry, self.results = self.steps.step(self.carry, self.row)
-        self._pile.add(self.results)
+        self.carry, results = self.steps.step(self.carry, self.row)
+        now = [one.requires_grad for one in results]
+        self.needs_grad = [any(flags) for flags in zip(self.needs_grad or now, now, strict=True)]
+        self._pile.add(results)
         self.left -= 1
 
     def finished(self) -> list[Any]:

@@ -29,7 +29,7 @@ cdef int add_into(PyObject **slot, PyObject *grad) except -1:
             return binary_into(ADD, (<TensorBase>grad).array, (<TensorBase>grad).array, (<TensorBase>grad).array)
         if is_owned(slot[0]):
             return add_arrays(slot[0], grad)
-        if is_owned(grad):
+        if is_owned(grad) and gives_layout((<TensorBase>slot[0]).array, (<TensorBase>grad).array):
             slot[0], grad = grad, slot[0]
             return add_arrays(slot[0], grad)
     try:
@@ -40,6 +40,28 @@ cdef int add_into(PyObject **slot, PyObject *grad) except -1:
     Py_DECREF_pointer(slot[0])
     slot[0] = <PyObject *>total
     return 0
+
+
+cdef bint gives_layout(PyObject *first, PyObject *second) noexcept:
+    """Would the sum of two arrays lie in memory as the second does?
+
+    The first one decides, where it tells two dimensions apart: how a gradient lies must not depend on who holds it, since
+    sums over its dimensions are taken in the order in which they lie.
+    """
+    cdef cnp.ndarray a = <cnp.ndarray>first, b = <cnp.ndarray>second
+    cdef int ndim = cnp.PyArray_NDIM(a), i, j
+    cdef cnp.npy_intp *dims = cnp.PyArray_DIMS(b)
+    cdef cnp.npy_intp *of_a = cnp.PyArray_STRIDES(a)
+    cdef cnp.npy_intp *of_b = cnp.PyArray_STRIDES(b)
+    if ndim != cnp.PyArray_NDIM(b):
+        return False
+    for i in range(ndim):
+        for j in range(i):
+            if dims[i] > 1 and dims[j] > 1 and of_a[i] != 0 and of_a[j] != 0 and (
+                (abs(of_a[i]) < abs(of_a[j])) != (abs(of_b[i]) < abs(of_b[j]))
+            ):
+                return False
+    return True
 
 
 cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:

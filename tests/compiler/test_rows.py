@@ -217,6 +217,26 @@ def test_many_random_programs() -> None:
         check_random(seed)
 
 
+def test_gradients_of_written_columns_lie_as_in_eager() -> None:
+    """How a gradient lies decides the order of the sums that are taken of it."""
+
+    def function(x: Any, vector: Any) -> Any:
+        table = x * vector
+        other = table * 1
+        other.narrow(0, 0, 4).add_(table.narrow(0, 1, 4) * 0.3)
+        return (gs.stack([other[3], table[1], other[2], vector, table[0]]) * other).sum() + (other[1] * table[4]).sum()
+
+    x = np.asarray(np.random.default_rng(0).standard_normal((5, N)), order="F")
+    check(lambda x, vector: gs.func.grad(function, 1)(x, vector)[None], x, np.random.default_rng(1).standard_normal(N))
+    leaf = gs.tensor(x, requires_grad=True)
+    seen = []
+    base = leaf * 1
+    base.register_hook(lambda grad: seen.append(grad.stride()))
+    base[1:].mul_(2)
+    (base * gs.tensor(x)).sum().backward()
+    assert seen == [(1, 5)]
+
+
 @pytest.mark.parametrize("shape", [(300, 1), (3, 1), (N, 1), (2, 0), (1, 4, 1)])
 def test_gradients_of_slices_without_elements(shape: tuple[int, ...]) -> None:
     """They have no row, and a loop over rows that always makes the first one went through all memory."""

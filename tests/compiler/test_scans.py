@@ -715,3 +715,16 @@ def test_what_needs_no_gradient_in_a_scan_requires_none() -> None:
         found = compiled(normal(3))
         assert [one.requires_grad for one in found] == [False, True, False, True]
     assert " = scan(" in compiled.explain(normal(3))
+
+
+def test_results_of_the_first_step_may_be_the_only_ones_with_a_history() -> None:
+    def function(x: Any) -> Any:
+        return gs.scan(lambda s, _: (s.detach() * 0.5, s), x, None, 80)
+
+    def slope(x: Any) -> Any:
+        return gs.func.grad(lambda x: (function(x)[1] ** 2).sum())(x)
+
+    compiled = gs.compile(slope)
+    for _ in range(2):
+        x = gs.tensor([1.0, -2.0])
+        assert gs.equal(compiled(x), 2 * x)

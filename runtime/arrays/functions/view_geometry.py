@@ -185,13 +185,15 @@ def _means(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
 
 
 def replaced_values(array: NDArray[Any], values: NDArray[Any] | int, geometry: Geometry) -> NDArray[Any]:
-    """Copy of `array`, which has the base's shape, with `values` at the view's places."""
+    """Copy of `array`, which has the base's shape, with `values` at the view's places; laid out like the base."""
     if has_no_data(array):
         return array
     base, view = scratch(geometry)
     base[...] = _parts(array, geometry)
     view[...] = _parts_of_view(np.broadcast_to(values, shape_of_view(geometry)), geometry)
-    return _joined(base, geometry)
+    if geometry.in_parts:
+        return _joined(base, geometry)
+    return base if base.flags.forc else base.copy("K")
 
 
 def winners_of(geometry: Geometry) -> NDArray[Any] | None:
