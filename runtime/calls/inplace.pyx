@@ -11,9 +11,9 @@ from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
 from gradsmith.runtime.batching.batch cimport Batch, as_batched, batch_of, current_trace, is_batched
 from gradsmith.runtime.calls.captured cimport expect_own, refuse_captured
 from gradsmith.runtime.calls.forward_ad cimport copy_tangents, has_alias, is_alias
-from gradsmith.runtime.graph.gc_tracking cimport track
+from gradsmith.runtime.graph.gc_tracking cimport track, track_cycle
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
-from gradsmith.runtime.graph.node cimport NODE_TRACKED, Node
+from gradsmith.runtime.graph.node cimport NODE_TRACKED, Node, SAVED_INPUT, SAVED_INTERIOR
 from gradsmith.runtime.graph.tensor cimport (
     INFERENCE,
     IS_VIEW,
@@ -310,12 +310,30 @@ cdef Node prepare_history(str op, TensorBase self, Node node):
     if writes_some_of_overlapping(op, self):
         raise history_of_some_error(op, self)
     set_metadata(&node.metadata, self.array)
-    if not self.flags & IS_VIEW:
-        prepare_grad_fn(self, node, 0)
-        return node
-    history = make_copy_slices(<TensorBase>self.base, self, node)
-    prepare_grad_fn(<TensorBase>self.base, history, 0)
+    cdef TensorBase base = self
+    history = node
+    if self.flags & IS_VIEW:
+        base = <TensorBase>self.base
+        history = make_copy_slices(base, self, node)
+    if saves_view_of(base, node):
+        for thing in (base, node, history):
+            track_cycle(thing)
+    prepare_grad_fn(base, history, 0)
     return history
+
+
+cdef bint saves_view_of(TensorBase base, Node node) noexcept:
+    """Does the node keep views of what it is the history of? The collector is told of them."""
+    cdef bint found = False
+    cdef TensorBase saved
+    for i in range(node.n_saved):
+        if node.saved[i].kind not in (SAVED_INPUT, SAVED_INTERIOR) or node.saved[i].value == NULL:
+            continue
+        saved = <TensorBase>node.saved[i].value
+        if saved.flags & IS_VIEW and saved.base == <PyObject *>base:
+            track_cycle(saved)
+            found = True
+    return found
 
 
 cdef bint is_counted(TensorBase self) noexcept:

@@ -2,7 +2,7 @@
 
 Note [Collected late]
 A million live nodes cost several times more when the cyclic collector walks over them, so a node (and a tensor) is
-born outside the collector, although it has room for its header. Only a user's object can close a cycle: a hook, or
+born outside the collector, although it has room for its header. A user's object can close a cycle: a hook, or
 something in `metadata`. From the time on when one is attached, what leads to the node must be known to the collector:
 
     tensor --> node --> node --> node with a hook --> hook --> ... --> tensor
@@ -12,6 +12,9 @@ tracked as it is made. For what was made before, there is no way from a node to 
 be there, everything alive is tracked at once (untracked.h keeps a register). It costs what one pass of the collector
 costs, and nothing of what is alive then has to be looked at for the next hook. A hook that is set right after its
 tensor was computed does not need it.
+
+One cycle is made by the engine itself: ``y[0].mul_(y[1])`` saves a view of what it writes, so that the node leads to y
+and y to the node. What is on the way is tracked then, and nothing else: others that refer to it keep it alive.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
@@ -42,6 +45,13 @@ cdef void track(object thing) noexcept:
         PyObject_GC_Track(<void *>thing)
         if isinstance(thing, TensorBase) and (<TensorBase>thing).flags & IS_SHARED:
             track_everything()
+
+
+cdef void track_cycle(object thing) noexcept:
+    if isinstance(thing, Node):
+        (<Node>thing).flags |= NODE_TRACKED
+    if not PyObject_GC_IsTracked(thing):
+        PyObject_GC_Track(<void *>thing)
 
 
 cdef void track_for_gc(object thing) noexcept:

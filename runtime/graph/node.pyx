@@ -30,10 +30,12 @@ cdef extern from "Python.h":
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
     ctypedef int (*visitproc)(PyObject *, void *) noexcept
     ctypedef int (*traverseproc)(PyObject *, visitproc, void *) noexcept
+    ctypedef int (*inquiry)(PyObject *) noexcept
     ctypedef void (*destructor)(PyObject *) noexcept
     ctypedef void (*freefunc)(void *) noexcept
     ctypedef struct PyTypeObject:
         traverseproc tp_traverse
+        inquiry tp_clear
         freefunc tp_free
     PyTypeObject *Py_TYPE(PyObject *) noexcept
 
@@ -368,6 +370,7 @@ cdef void drop_saved(SavedVariable *slot) noexcept:
 # ---- the collector
 
 cdef traverseproc traverse_meta = NULL      # what Cython wrote for the only field it knows of
+cdef inquiry clear_meta = NULL
 
 
 cdef int traverse_node(PyObject *self, visitproc visit, void *argument) noexcept:
@@ -395,8 +398,17 @@ cdef int traverse_node(PyObject *self, visitproc visit, void *argument) noexcept
     return traverse_meta(self, visit, argument)
 
 
+cdef int clear_node(PyObject *self) noexcept:
+    """Break the cycles that go through saved tensors, as a backward does that frees them."""
+    if not (<Node>self).flags & NODE_LEAF:
+        clear_saved(self, SAVED_FREED)
+    return clear_meta(self)
+
+
 traverse_meta = (<PyTypeObject *>Node).tp_traverse
 (<PyTypeObject *>Node).tp_traverse = traverse_node
+clear_meta = (<PyTypeObject *>Node).tp_clear
+(<PyTypeObject *>Node).tp_clear = clear_node
 gs_allocate_untracked(<PyTypeObject *>Node, dealloc_node, offset_of_place())
 
 

@@ -1,5 +1,6 @@
 """A cycle that something of the user's closes is collected, whatever was there first."""
 
+import contextlib
 import gc
 import weakref
 
@@ -367,3 +368,55 @@ def test_a_late_hook_shows_everything_alive():
 def test_names_are_text():
     with pytest.raises(TypeError, match="name of a tensor must be a str or None, but got Holder"):
         leaf().name = Holder()
+
+
+# ---- what the engine itself closes
+
+
+def write_by_a_part(y):
+    y[0].mul_(y[1])
+
+
+def write_of_all_by_a_part(y):
+    y.mul_(y[0])
+
+
+def write_by_a_view_that_is_kept(y):
+    part = y[:1]
+    y[1:].mul_(part)
+    return part
+
+
+def write_by_a_shifted_part(y):
+    y[1:].mul_(y[:-1])
+
+
+def write_in_which_nothing_is_saved(y):
+    y[0].add_(y[1])
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize(
+    "write",
+    [
+        write_by_a_part,
+        write_of_all_by_a_part,
+        write_by_a_view_that_is_kept,
+        write_by_a_shifted_part,
+        write_in_which_nothing_is_saved,
+    ],
+)
+def test_a_write_that_saves_a_part_of_what_it_writes_is_collected(write, backward):
+    gc.collect()
+    before = live_tensors(), live_nodes()
+    x = gs.ones(2, 3, requires_grad=True)
+    y = x * 2
+    kept = write(y)
+    if backward:
+        refused = write is not write_in_which_nothing_is_saved
+        with pytest.raises(RuntimeError, match="modified by an inplace") if refused else contextlib.nullcontext():
+            y.exp().sum().backward(retain_graph=True)
+    del x, y, kept
+    gc.collect()
+    gc.collect()
+    assert (live_tensors(), live_nodes()) == before
