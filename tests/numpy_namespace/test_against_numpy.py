@@ -213,7 +213,7 @@ OTHER_DTYPES = {
     "float16": "poly",
     "int64": "nanquantile nanpercentile",
     "uint8": "",
-    "bool": "piecewise polyval cond eig svd eigh",
+    "bool": "piecewise polyval cond eig svd eigh qr",
 }
 
 
