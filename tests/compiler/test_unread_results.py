@@ -1,4 +1,4 @@
-"""Results that nobody reads: a compiled function raises what eager raises."""
+"""A compiled function raises what eager raises, even where nobody reads the result."""
 
 from typing import Any
 

@@ -73,7 +73,7 @@ cpdef object dft_to_real_of(object a, object dims, double power, object size):
 
 
 cdef object transformed_in_place(object a, object dims, double power, bint inverse):
-    """Transform an array that nobody else holds along several dimensions; the result may take its memory."""
+    """Transform along several dimensions. Nobody else may hold the array: the result may reuse its memory."""
     for dim in dims:
         a = transformed(a, dim, power, inverse, True)
     return a

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MOST_DOTS 24      /* rows, and columns */
-#define LEAST_BYTES 2048  /* of a row: sums of the lanes of each sum take as long as some vectors of it */
+#define LEAST_BYTES 2048  /* of a row: in the end the lanes of each sum are added, which costs as much as several vectors */
 #define TILE 5            /* rows and columns of a tile */
 #define PART_BYTES 65536  /* of all rows and columns in a part */
 
@@ -29,7 +29,7 @@
 #include "products/dots_template.h"
 #undef LANES
 
-/* Where columns fill panels to the last lane, more rows read them than have to be for packing to pay. */
+/* Panels without padding, read by enough rows, are worth packing. */
 static int
 fills_panels(const gs_gemm_job *job, npy_intp size)
 {

@@ -145,11 +145,11 @@ run_row_by_row(const product *p)
  * AVX-512 OpenBLAS keeps busier: by 5 to 15 % for 1024 x 1024 and more of float32, 512 x 512 of float64.  Where BLAS knows
  * only AVX2 for the processor, it is slower on all but the narrowest matrices, by up to eight times. */
 
-#define OWN_FROM 100000.0 /* multiplications; below, packing costs too much */
-#define SMALL_FOR_BLAS 1e6 /* up to here it has kernels for small matrices, where it knows AVX-512 */
-#define BLAS_FROM 5e8     /* on Intel's processors, with kernels of BLAS for AVX-512; a quarter of it for float64 */
-#define LEAST_ROW 96      /* bytes of a row of b, of which a panel has 128 */
-#define LEAST_COLUMNS 40  /* the same where its columns lie in one piece: they have to be packed by BLAS too */
+#define OWN_FROM 100000.0  /* multiplications; below, packing costs too much */
+#define SMALL_FOR_BLAS 1e6 /* up to here a BLAS with AVX-512 has kernels for small matrices */
+#define BLAS_FROM 5e8      /* on Intel's processors, with kernels of BLAS for AVX-512; a quarter of it for float64 */
+#define LEAST_ROW 96       /* bytes of a row of b; a panel has 128 */
+#define LEAST_COLUMNS 40   /* the same where columns of b lie in one piece, which BLAS has to pack too */
 
 static gs_matmul_backend backend = GS_MATMUL_AUTO;
 
@@ -232,7 +232,7 @@ suits_narrow(const product *p)
     return p->n >= 2 && gs_suits_narrow(&job);
 }
 
-/* BLAS has kernels for small products, which are slower only where rows are narrow, but fill half a vector. */
+/* Its kernels for small products are slower than our own only where a row of b is narrow, but fills half a vector. */
 static int
 suits_own_beside_avx512(const product *p)
 {
@@ -558,7 +558,7 @@ run_small_part(void *context, npy_intp first, npy_intp last)
     }
 }
 
-/* What cannot be had is memory for packed operands. */
+/* Only memory for packed operands can be missing; NumPy's loop does without. */
 static void
 run_own_part(void *context, npy_intp first, npy_intp last)
 {

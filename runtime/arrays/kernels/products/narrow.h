@@ -6,7 +6,7 @@
 
 GS_HIDDEN_BEGIN
 
-/* Do one or two vectors hold a row of b, and are there rows of a and terms enough to use them? */
+/* Does a row of b fit one or two vectors, and is the product large enough to gain by that? */
 int gs_suits_narrow(const gs_gemm_job *job);
 
 /* Needs AVX-512 and not the GIL. */

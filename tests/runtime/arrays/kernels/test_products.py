@@ -41,6 +41,15 @@ def matrix_layouts(x):
     yield np.ascontiguousarray(x[..., ::-1])[..., ::-1], False
 
 
+def assert_product(a, b, expected):
+    """Of two matrices of floats, each by rows and by columns."""
+    for (x, transpose_x), (y, transpose_y) in itertools.product(
+        list(matrix_layouts(a))[:2], list(matrix_layouts(b))[:2]
+    ):
+        result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
+        assert_close(result, expected, 1e-4 if a.dtype == np.float32 else 1e-12)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, "int64", "int32", "bool", "float16"])
 @pytest.mark.parametrize("shapes", PRODUCTS)
@@ -90,11 +99,7 @@ def test_own_matmul_in_blocks(dtype, size, threads):
     m, k, n = size
     a, b = values(dtype, (m, k), 1), values(dtype, (k, n), 2)
     expected = a.astype("float64") @ b.astype("float64")
-    for (x, transpose_x), (y, transpose_y) in itertools.product(
-        list(matrix_layouts(a))[:2], list(matrix_layouts(b))[:2]
-    ):
-        result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
-        assert_close(result, expected, 1e-4 if dtype == "float32" else 1e-12)
+    assert_product(a, b, expected)
     array.set_matmul_backend("auto")
 
 
@@ -105,11 +110,7 @@ def test_products_of_few_columns(dtype, lengths, backend, threads):
     for m, n, k in itertools.product((2, 4, 5, 7, 16, 24, 31), (2, 3, 5, 8, 9, 15, 16, 17, 24), lengths):
         a, b = values(dtype, (m, k), 1), values(dtype, (k, n), 2)
         expected = a.astype("float64") @ b.astype("float64")
-        for (x, transpose_x), (y, transpose_y) in itertools.product(
-            list(matrix_layouts(a))[:2], list(matrix_layouts(b))[:2]
-        ):
-            result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
-            assert_close(result, expected, 1e-4 if dtype == "float32" else 1e-12)
+        assert_product(a, b, expected)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
