@@ -49,12 +49,7 @@ class CrossEntropyLoss(WeightedLoss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """See `nn.functional.cross_entropy`."""
         return F.cross_entropy(
-            input,
-            target,
-            weight=self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-            label_smoothing=self.label_smoothing,
+            input, target, self.weight, None, self.ignore_index, None, self.reduction, self.label_smoothing
         )
 
 
