@@ -4,6 +4,8 @@ Everything here is written with differentiable methods of tensors, so that a gra
 gradient itself. The types that formulas may call them with are declared in formulas.pxd.
 """
 
+cimport numpy as cnp
+
 from gradsmith.runtime.calls.arguments cimport is_operand, refuse
 from gradsmith.runtime.formulas.numbers cimport count_of, log_number, narrow_index, reduced_axes, wrapped
 from gradsmith.runtime.graph.tensor cimport TensorBase
@@ -512,21 +514,26 @@ cpdef object class_dim(object ndim):
 
 cpdef object has_class_indices(object self, object target, object ignore_index, object label_smoothing):
     """Whether the loss is the plain one, nll_loss of a log_softmax."""
-    if not 0.0 <= label_smoothing <= 1.0:
+    cdef double smoothing = label_smoothing
+    if not 0.0 <= smoothing <= 1.0:
         raise RuntimeError(f"cross_entropy(): label_smoothing must be between 0.0 and 1.0, but is {label_smoothing}")
-    if target.is_floating_point():
+    if is_floating(target):
         if ignore_index >= 0:
             raise RuntimeError(
                 f"cross_entropy(): ignore_index is not supported for floating point target, but is {ignore_index}: "
                 "probabilities name no class"
             )
         return False
-    if target.shape == self.shape and self.ndim:
+    if target.ndim == self.ndim != 0 and target.shape == self.shape:
         raise RuntimeError(
             f"cross_entropy(): Expected floating point type for target with class probabilities, got {target.dtype}; a target "
             f"of classes has one dimension less than the input, {list(self.shape)}"
         )
-    return label_smoothing == 0
+    return smoothing == 0
+
+
+cdef bint is_floating(TensorBase tensor):
+    return cnp.PyTypeNum_ISFLOAT(cnp.PyArray_TYPE(<cnp.ndarray>tensor.array))
 
 
 cpdef object soft_cross_entropy(

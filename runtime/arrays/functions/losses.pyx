@@ -19,7 +19,7 @@ from gradsmith.runtime.arrays.array cimport (
     sum_axes,
     unary_into,
 )
-from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh, fresh_zeros, read_shape, take
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh, read_shape, take
 
 import numpy as np
 
@@ -164,7 +164,7 @@ cdef object nll_loss_of_floats(object x, object target, object weight, Py_ssize_
     cdef Blocks blocks
     cdef int type_number = cnp.PyArray_TYPE(x)
     check_reduction(reduction)
-    read_blocks(x.shape, type_number, target, weight, ignore_index, &blocks)
+    read_blocks(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), type_number, target, weight, ignore_index, &blocks)
     if is_meta(<PyObject *>x):
         return without_data(type_number, target.shape if reduction == "none" else ())
     classes = checked_classes(target, &blocks)
@@ -228,18 +228,20 @@ cdef object nll_backward_of_floats(
     object grad, object target, object weight, object shape, Py_ssize_t ignore_index, str reduction
 ):
     cdef Blocks blocks
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int ndim = read_shape(shape, dims)
     cdef int type_number = cnp.PyArray_TYPE(grad)
     cdef npy_intp step = 1 if reduction == "none" else 0
     cdef double divisor = 1
     check_reduction(reduction)
-    read_blocks(tuple(shape), type_number, target, weight, ignore_index, &blocks)
-    check_grad(grad, target.shape if step else ())
+    read_blocks(ndim, dims, type_number, target, weight, ignore_index, &blocks)
+    check_grad(grad, step * cnp.PyArray_NDIM(target), cnp.PyArray_DIMS(target))
     if is_meta(<PyObject *>grad):
-        return without_data(type_number, tuple(shape))
+        return take(meta_array(type_number, ndim, dims))
     classes = checked_classes(target, &blocks)
     weight = weights_in(type_number, weight)
     grad = take(contiguous(<PyObject *>grad))
-    result = fresh_zeros(type_number, tuple(shape))
+    result = take(full_array(type_number, ndim, dims, 0))
     if reduction == "mean":
         divisor = total_weight(classes, weight, ignore_index)
     if type_number == cnp.NPY_FLOAT32:
@@ -253,12 +255,23 @@ cdef object nll_backward_of_floats(
     return result
 
 
-cdef int check_grad(object grad, object expected) except -1:
-    if grad.shape == expected:
+cdef int check_grad(object grad, int ndim, const npy_intp *dims) except -1:
+    if has_sizes(grad, ndim, dims):
         return 0
     raise RuntimeError(
-        f"nll_loss_backward(): expected a gradient of size {list(expected)}, but it has size {list(grad.shape)}"
+        f"nll_loss_backward(): expected a gradient of size {[dims[at] for at in range(ndim)]}, but it has size "
+        f"{list(grad.shape)}"
     )
+
+
+cdef bint has_sizes(object array, int ndim, const npy_intp *dims) noexcept:
+    cdef int at
+    if cnp.PyArray_NDIM(array) != ndim:
+        return False
+    for at in range(ndim):
+        if cnp.PyArray_DIM(array, at) != dims[at]:
+            return False
+    return True
 
 
 cdef object total_weight(object classes, object weight, Py_ssize_t ignore_index):
@@ -288,23 +301,23 @@ cdef void nll_backward(
 
 
 cdef int read_blocks(
-    tuple shape, int type_number, object target, object weight, Py_ssize_t ignore_index, Blocks *blocks
+    int ndim, const npy_intp *dims, int type_number, object target, object weight, Py_ssize_t ignore_index, Blocks *blocks
 ) except -1:
     """Check the sizes and types of a loss, and write how its memory is laid out."""
-    cdef Py_ssize_t ndim = len(shape)
+    cdef int at
     if type_number not in (cnp.NPY_FLOAT16, cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         raise NotImplementedError("nll_loss() is defined for float16, float32 and float64 tensors only")
     if ndim == 0:
         raise ValueError(
             "Expected 1 or more dimensions (got 0): nll_loss() takes an input of size (C), (N, C) or (N, C, d1, ...)"
         )
-    blocks.classes = shape[0] if ndim == 1 else shape[1]
-    blocks.n = 1 if ndim == 1 else shape[0]
+    blocks.classes = dims[0] if ndim == 1 else dims[1]
+    blocks.n = 1 if ndim == 1 else dims[0]
     blocks.k = 1
     blocks.ignored = ignore_index
-    for size in shape[2:]:
-        blocks.k *= size
-    check_target(shape, target)
+    for at in range(2, ndim):
+        blocks.k *= dims[at]
+    check_target(ndim, dims, target)
     if cnp.PyArray_TYPE(target) not in (cnp.NPY_INT64, cnp.NPY_UINT8):
         raise target_dtype_error(target.dtype)
     if weight is not None and weight.shape != (blocks.classes,):
@@ -317,16 +330,16 @@ cdef int read_blocks(
     return 0
 
 
-cdef int check_target(tuple shape, object target) except -1:
+cdef int check_target(int ndim, const npy_intp *dims, object target) except -1:
     """The target has the input's shape without the dimension of the classes."""
-    cdef Py_ssize_t at, ndim = len(shape)
+    cdef int at
     cdef bint fits = cnp.PyArray_NDIM(target) == ndim - 1
     for at in range(ndim - 1):
         # Dimension 0 is the batch, and stays; of the rest the first is that of the classes.
-        fits = fits and cnp.PyArray_DIM(target, at) == <Py_ssize_t>shape[at + 1 if at else 0]
+        fits = fits and cnp.PyArray_DIM(target, at) == dims[at + 1 if at else 0]
     if fits:
         return 0
-    raise target_size_error("nll_loss", shape, target.shape)
+    raise target_size_error("nll_loss", tuple([dims[at] for at in range(ndim)]), target.shape)
 
 
 cpdef object target_size_error(str op, tuple shape, tuple found):
@@ -373,7 +386,7 @@ cpdef tuple class_losses_of(object x, object target, Py_ssize_t ignore_index):
     cdef Blocks blocks
     cdef Classes job
     cdef int type_number = cnp.PyArray_TYPE(x)
-    read_blocks(x.shape, type_number, target, None, ignore_index, &blocks)
+    read_blocks(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), type_number, target, None, ignore_index, &blocks)
     if is_meta(<PyObject *>x):
         return (without_data(type_number, target.shape), without_data(type_number, target.shape))
     if type_number == cnp.NPY_FLOAT16:
@@ -396,9 +409,9 @@ cpdef object class_losses_backward_of(object grad, object x, object target, obje
     cdef Blocks blocks
     cdef Classes job
     cdef int type_number = cnp.PyArray_TYPE(x)
-    read_blocks(x.shape, type_number, target, None, ignore_index, &blocks)
-    check_grad(grad, target.shape)
-    check_grad(log_sum, target.shape)
+    read_blocks(cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x), type_number, target, None, ignore_index, &blocks)
+    check_grad(grad, cnp.PyArray_NDIM(target), cnp.PyArray_DIMS(target))
+    check_grad(log_sum, cnp.PyArray_NDIM(target), cnp.PyArray_DIMS(target))
     if is_meta(<PyObject *>x) or is_meta(<PyObject *>grad):
         return without_data(type_number, x.shape)
     if type_number == cnp.NPY_FLOAT16:

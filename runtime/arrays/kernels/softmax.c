@@ -6,6 +6,7 @@
 #include "support/array_cache.h"
 #include "support/assign.h"
 #include "support/axes.h"
+#include "elementary/logarithm.h"
 #include "networks/exponential.h"
 #include "support/meta.h"
 #include "support/promotion.h"
@@ -28,9 +29,11 @@ typedef struct {
 } job;
 
 #include "support/with_float32.h"
+#include "networks/exponential_rows.h"
 #include "softmax_template.h"
 
 #include "support/with_float64.h"
+#include "networks/exponential_rows.h"
 #include "softmax_template.h"
 
 /* ---- dispatch: by operation, then by type; rows and columns */

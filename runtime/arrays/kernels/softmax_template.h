@@ -1,255 +1,204 @@
-/* The text of softmax.c for one type: REAL is the type, NAME(x) adds its suffix, LIBM(log) is its logarithm. */
+/* The text of softmax.c for one type: REAL is the type, NAME(x) adds its suffix, LIBM(x) adds that of the C library. */
 
-/* ---- one row */
+/* ---- one row of few elements, or of many; see Note [Rows in lanes]. `y` is the result of the forward, for backward.
+ *
+ * What is written behind a row of few is written again when the next row has its turn. */
 
-/* NaN is not looked for here: it comes back through the exponentials. */
-GS_INLINE REAL
-NAME(largest)(const REAL *x, npy_intp n)
+GS_INLINE void
+NAME(softmax_of_few)(const REAL *x, const REAL *y, REAL *out, npy_intp n, int width)
 {
-    REAL lanes[32];
-    REAL largest = x[0];
-    npy_intp i = 0;
-    if (n >= 32) {
-        memcpy(lanes, x, sizeof(lanes));
-        for (i = 32; i + 32 <= n; i += 32) {
-            for (int k = 0; k < 32; k++) {
-                lanes[k] = x[i + k] > lanes[k] ? x[i + k] : lanes[k];
-            }
-        }
-        for (int width = 16; width >= 1; width /= 2) {
-            for (int k = 0; k < width; k++) {
-                lanes[k] = lanes[k + width] > lanes[k] ? lanes[k + width] : lanes[k];
-            }
-        }
-        largest = lanes[0];
+    (void)y;
+    REAL e[LANES], factor = 1 / NAME(exponentials_of_few)(x, NAME(largest_of_few)(x, n, width), e, n, width);
+    GS_VECTOR
+    for (int k = 0; k < width; k++) {
+        out[k] = e[k] * factor;
     }
-    for (; i < n; i++) {
-        largest = x[i] > largest ? x[i] : largest;
-    }
-    return largest;
 }
 
 GS_INLINE void
-NAME(scale)(REAL *x, REAL factor, npy_intp n)
+NAME(softmax_of_many)(const REAL *x, const REAL *y, REAL *out, npy_intp n)
 {
+    (void)y;
+    REAL factor = (REAL)(1 / NAME(exponentials_of_many)(x, NAME(largest_of_many)(x, n), out, n));
     for (npy_intp i = 0; i < n; i++) {
-        x[i] *= factor;
+        out[i] *= factor;
     }
 }
 
+/* The sum of a * b, or of a where b is NULL, tile by tile in double. */
 GS_INLINE double
-NAME(sum_of_lanes)(REAL *lanes)
+NAME(sum_of_many)(const REAL *a, const REAL *b, npy_intp n)
 {
-    for (int width = 16; width >= 1; width /= 2) {
-        for (int k = 0; k < width; k++) {
-            lanes[k] += lanes[k + width];
-        }
-    }
-    return (double)lanes[0];
-}
-
-/* Sums at most a tile; longer rows are summed tile by tile, in double. */
-GS_INLINE double
-NAME(sum)(const REAL *x, npy_intp n)
-{
-    REAL lanes[32] = {0};
     double sum = 0;
-    npy_intp i = 0;
-    if (n >= 32) {
-        for (; i + 32 <= n; i += 32) {
-            for (int k = 0; k < 32; k++) {
-                lanes[k] += x[i + k];
+    for (npy_intp tile = 0; tile < n; tile += TILE) {
+        REAL lanes[LANES] = {0};
+        npy_intp last = tile + TILE < n ? tile + TILE : n;
+        for (npy_intp i = tile; i < last; i += LANES) {
+            npy_intp at = NAME(block_at)(i, last);
+            int had = (int)(i - at);
+            for (int k = 0; k < LANES; k++) {
+                REAL term = b == NULL ? a[at + k] : a[at + k] * b[at + k];
+                lanes[k] += k < had ? 0 : term;
             }
         }
-        sum = NAME(sum_of_lanes)(lanes);
-    }
-    for (; i < n; i++) {
-        sum += (double)x[i];
+        sum += (double)NAME(sum_of_lanes)(lanes, LANES);
     }
     return sum;
 }
 
-GS_INLINE double
-NAME(dot)(const REAL *x, const REAL *y, npy_intp n)
+/* grad_input = y * (grad - sum(grad * y)) */
+GS_INLINE void
+NAME(softmax_backward_of_few)(const REAL *grad, const REAL *y, REAL *out, npy_intp n, int width)
 {
-    REAL lanes[32] = {0};
-    double sum = 0;
-    npy_intp i = 0;
-    if (n >= 32) {
-        for (; i + 32 <= n; i += 32) {
-            for (int k = 0; k < 32; k++) {
-                lanes[k] += x[i + k] * y[i + k];
-            }
-        }
-        sum = NAME(sum_of_lanes)(lanes);
+    REAL lanes[LANES];
+    GS_VECTOR
+    for (int k = 0; k < width; k++) {
+        lanes[k] = k < n ? grad[k] * y[k] : 0;
     }
-    for (; i < n; i++) {
-        sum += (double)x[i] * (double)y[i];
+    REAL shift = NAME(sum_of_lanes)(lanes, width);
+    GS_VECTOR
+    for (int k = 0; k < width; k++) {
+        out[k] = y[k] * (grad[k] - shift);
     }
-    return sum;
 }
 
-/* ---- rows of any length, whose sums are taken tile by tile */
-
-GS_INLINE double
-NAME(sum_of_row)(const REAL *x, npy_intp n)
+GS_INLINE void
+NAME(softmax_backward_of_many)(const REAL *grad, const REAL *y, REAL *out, npy_intp n)
 {
-    double sum = 0;
-    for (npy_intp i = 0; i < n; i += TILE) {
-        sum += NAME(sum)(x + i, n - i < TILE ? n - i : TILE);
-    }
-    return sum;
-}
-
-/* The sum of exp(x - shift) over at most a tile; the exponentials go to out when it is not NULL. */
-GS_INLINE double
-NAME(exponentials_of_tile)(const REAL *x, REAL shift, REAL *out, npy_intp n)
-{
-    REAL lanes[32] = {0};
-    double sum = 0;
-    npy_intp i = 0;
-    if (n >= 32) {
-        for (; i + 32 <= n; i += 32) {
-            GS_IVDEP
-            for (int k = 0; k < 32; k++) {
-                REAL e = NAME(gs_exp)(x[i + k] - shift);
-                lanes[k] += e;
-                if (out != NULL) {
-                    out[i + k] = e;
-                }
-            }
-        }
-        sum = NAME(sum_of_lanes)(lanes);
-    }
-    for (; i < n; i++) {
-        REAL e = NAME(gs_exp)(x[i] - shift);
-        sum += (double)e;
-        if (out != NULL) {
-            out[i] = e;
+    const REAL shift = (REAL)NAME(sum_of_many)(grad, y, n);
+    for (npy_intp i = 0; i < n; i += LANES) {
+        npy_intp at = NAME(block_at)(i, n);
+        GS_IVDEP
+        for (int k = 0; k < LANES; k++) {
+            out[at + k] = y[at + k] * (grad[at + k] - shift);
         }
     }
-    return sum;
 }
 
-GS_INLINE double
-NAME(exponentials_of_row)(const REAL *x, REAL shift, REAL *out, npy_intp n)
+/* grad_input = grad - exp(y) * sum(grad) */
+GS_INLINE void
+NAME(log_softmax_backward_of_few)(const REAL *grad, const REAL *y, REAL *out, npy_intp n, int width)
 {
-    double sum = 0;
-    for (npy_intp i = 0; i < n; i += TILE) {
-        npy_intp part = n - i < TILE ? n - i : TILE;
-        sum += NAME(exponentials_of_tile)(x + i, shift, out == NULL ? NULL : out + i, part);
+    REAL lanes[LANES];
+    GS_VECTOR
+    for (int k = 0; k < width; k++) {
+        lanes[k] = k < n ? grad[k] : 0;
     }
-    return sum;
+    REAL factor = NAME(sum_of_lanes)(lanes, width);
+    GS_VECTOR
+    for (int k = 0; k < width; k++) {
+        out[k] = grad[k] - NAME(gs_exp)(y[k]) * factor;
+    }
 }
 
-GS_CLONES static void
-NAME(softmax_rows)(void *context, npy_intp first, npy_intp last)
+GS_INLINE void
+NAME(log_softmax_backward_of_many)(const REAL *grad, const REAL *y, REAL *out, npy_intp n)
 {
-    const job *j = context;
-    npy_intp n = j->n;
+    const REAL factor = (REAL)NAME(sum_of_many)(grad, NULL, n);
+    for (npy_intp i = 0; i < n; i += LANES) {
+        npy_intp at = NAME(block_at)(i, n);
+        GS_IVDEP
+        for (int k = 0; k < LANES; k++) {
+            out[at + k] = grad[at + k] - NAME(gs_exp)(y[at + k]) * factor;
+        }
+    }
+}
+
+/* ---- all rows */
+
+typedef void (*NAME(row_of_few))(const REAL *a, const REAL *b, REAL *out, npy_intp n, int width);
+typedef void (*NAME(row_of_many))(const REAL *a, const REAL *b, REAL *out, npy_intp n);
+
+/* The last rows, behind which nothing may be read or written, go through copies. */
+GS_INLINE void
+NAME(each_short_row)(const job *j, npy_intp first, npy_intp last, int width, NAME(row_of_few) work_on)
+{
+    REAL a_copy[LANES] = {0}, b_copy[LANES] = {0}, result[LANES];
+    const npy_intp n = j->n;
+    const size_t bytes = sizeof(REAL) * (size_t)n;
     for (npy_intp row = first; row < last; row++) {
-        const REAL *x = (const REAL *)j->a + row * n;
+        const REAL *a = (const REAL *)j->a + row * n;
+        const REAL *b = j->b == NULL ? a : (const REAL *)j->b + row * n;
         REAL *out = (REAL *)j->out + row * n;
-        double sum = NAME(exponentials_of_row)(x, NAME(largest)(x, n), out, n);
-        NAME(scale)(out, (REAL)(1 / sum), n);
+        if ((last - row) * n >= width) {
+            work_on(a, b, out, n, width);
+            continue;
+        }
+        memcpy(a_copy, a, bytes);
+        memcpy(b_copy, b, bytes);
+        work_on(a_copy, b_copy, result, n, width);
+        memcpy(out, result, bytes);
     }
 }
 
+GS_INLINE void
+NAME(each_row)(const job *j, npy_intp first, npy_intp last, NAME(row_of_few) of_few, NAME(row_of_many) of_many)
+{
+    const npy_intp n = j->n;
+    switch (NAME(width_of)(n)) {
+    case 8:
+        NAME(each_short_row)(j, first, last, 8, of_few);
+        return;
+    case 16:
+        NAME(each_short_row)(j, first, last, 16, of_few);
+        return;
+    case LANES:
+        NAME(each_short_row)(j, first, last, LANES, of_few);
+        return;
+    }
+    for (npy_intp row = first; row < last; row++) {
+        const REAL *a = (const REAL *)j->a + row * n;
+        of_many(a, j->b == NULL ? a : (const REAL *)j->b + row * n, (REAL *)j->out + row * n, n);
+    }
+}
+
+#define ROWS_OF(operation)                                                                              \
+    GS_CLONES static void NAME(operation##_rows)(void *context, npy_intp first, npy_intp last)          \
+    {                                                                                                   \
+        NAME(each_row)(context, first, last, NAME(operation##_of_few), NAME(operation##_of_many));      \
+    }
+
+ROWS_OF(softmax)
+ROWS_OF(softmax_backward)
+ROWS_OF(log_softmax_backward)
+#undef ROWS_OF
+
+/* out = x - largest - log_sum; what is written behind a short row is written again, but for the last of them. */
 GS_CLONES static void
+NAME(subtract_from_rows)(const REAL *x, npy_intp n, npy_intp rows, const REAL *largest, const REAL *log_sums, REAL *out)
+{
+    for (npy_intp row = 0; row < rows; row++, x += n, out += n) {
+        const REAL first = largest[row], second = log_sums[row];
+        npy_intp size = (rows - row) * n < LANES ? n : LANES;
+        for (npy_intp i = 0; i < n; i += LANES) {
+            npy_intp at = n < LANES ? 0 : NAME(block_at)(i, n);
+            GS_IVDEP
+            for (npy_intp k = at; k < at + size; k++) {
+                out[k] = (x[k] - first) - second;
+            }
+        }
+    }
+}
+
+static void
 NAME(log_softmax_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
-    npy_intp n = j->n;
-    for (npy_intp row = first; row < last; row++) {
+    const npy_intp n = j->n;
+    REAL largest[ROWS], log_sums[ROWS];
+    for (npy_intp row = first, count; row < last; row += count) {
         const REAL *x = (const REAL *)j->a + row * n;
-        REAL *out = (REAL *)j->out + row * n;
-        REAL largest = NAME(largest)(x, n);
-        REAL log_sum = LIBM(log)((REAL)NAME(exponentials_of_row)(x, largest, NULL, n));
-        GS_IVDEP
-        for (npy_intp i = 0; i < n; i++) {
-            out[i] = (x[i] - largest) - log_sum;
-        }
+        count = NAME(rows_at_once)(n, last - row);
+        NAME(log_sums_of_rows)(x, n, count, largest, log_sums);
+        NAME(subtract_from_rows)(x, n, count, largest, log_sums, (REAL *)j->out + row * n);
     }
-}
-
-/* An infinite maximum must not be subtracted: the difference would be NaN where the answer is infinite. */
-static inline REAL
-NAME(finite_shift)(REAL largest)
-{
-    return largest == -(REAL)INFINITY ? 0 : largest;
-}
-
-/* The answer where one of the elements is infinite. */
-static REAL
-NAME(infinity_unless_nan)(const REAL *x, npy_intp n, npy_intp step)
-{
-    REAL answer = (REAL)INFINITY;
-    for (npy_intp i = 0; i < n; i++) {
-        answer = isnan(x[i * step]) ? x[i * step] : answer;
-    }
-    return answer;
-}
-
-GS_CLONES static REAL
-NAME(logsumexp_row)(const REAL *x, npy_intp n)
-{
-    if (n == 0) {
-        return -(REAL)INFINITY;
-    }
-    REAL shift = NAME(finite_shift)(NAME(largest)(x, n));
-    if (shift == (REAL)INFINITY) {
-        return NAME(infinity_unless_nan)(x, n, 1);
-    }
-    return LIBM(log)((REAL)NAME(exponentials_of_row)(x, shift, NULL, n)) + shift;
 }
 
 static void
 NAME(logsumexp_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
-    for (npy_intp row = first; row < last; row++) {
-        ((REAL *)j->out)[row] = NAME(logsumexp_row)((const REAL *)j->a + row * j->n, j->n);
-    }
-}
-
-/* grad_input = y * (grad - sum(grad * y)) */
-GS_CLONES static void
-NAME(softmax_backward_rows)(void *context, npy_intp first, npy_intp last)
-{
-    const job *j = context;
-    npy_intp n = j->n;
-    for (npy_intp row = first; row < last; row++) {
-        const REAL *grad = (const REAL *)j->a + row * n;
-        const REAL *y = (const REAL *)j->b + row * n;
-        REAL *out = (REAL *)j->out + row * n;
-        double sum = 0;
-        for (npy_intp i = 0; i < n; i += TILE) {
-            sum += NAME(dot)(grad + i, y + i, n - i < TILE ? n - i : TILE);
-        }
-        const REAL shift = (REAL)sum;
-        GS_IVDEP
-        for (npy_intp i = 0; i < n; i++) {
-            out[i] = y[i] * (grad[i] - shift);
-        }
-    }
-}
-
-/* grad_input = grad - exp(y) * sum(grad) */
-GS_CLONES static void
-NAME(log_softmax_backward_rows)(void *context, npy_intp first, npy_intp last)
-{
-    const job *j = context;
-    npy_intp n = j->n;
-    for (npy_intp row = first; row < last; row++) {
-        const REAL *grad = (const REAL *)j->a + row * n;
-        const REAL *y = (const REAL *)j->b + row * n;
-        REAL *out = (REAL *)j->out + row * n;
-        const REAL factor = (REAL)NAME(sum_of_row)(grad, n);
-        GS_IVDEP
-        for (npy_intp i = 0; i < n; i++) {
-            out[i] = grad[i] - NAME(gs_exp)(y[i]) * factor;
-        }
-    }
+    NAME(logsumexp_of_rows)((const REAL *)j->a + first * j->n, j->n, last - first, (REAL *)j->out + first);
 }
 
 /* ---- tiles of columns: the axis is walked with one vector of maxima and one of sums */
@@ -350,7 +299,7 @@ NAME(log_softmax_columns)(void *context, npy_intp first, npy_intp last)
         NAME(largest_in_columns)(tile.a, j->n, j->inner, tile.width, largest);
         NAME(sum_exponentials)(j, tile.a, largest, NULL, tile.width, sums);
         for (npy_intp k = 0; k < tile.width; k++) {
-            log_sums[k] = LIBM(log)((REAL)sums[k]);
+            log_sums[k] = LIBM(gs_log)((REAL)sums[k]);
         }
         for (npy_intp i = 0; i < j->n; i++) {
             REAL *row = tile.out + i * j->inner;
@@ -380,7 +329,7 @@ NAME(logsumexp_columns)(void *context, npy_intp first, npy_intp last)
         for (npy_intp k = 0; k < tile.width; k++) {
             int is_infinite = shift[k] == (REAL)INFINITY;
             tile.out[k] = is_infinite ? NAME(infinity_unless_nan)(tile.a + k, j->n, j->inner)
-                                      : LIBM(log)((REAL)sums[k]) + shift[k];
+                                      : LIBM(gs_log)((REAL)sums[k]) + shift[k];
         }
     }
 }

@@ -25,7 +25,11 @@ def losses_of(scores, target, ignored=-100):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(5, 3), (4, 2500), (3, 7, 300), (2, 5, 3, 4), (6,), (40, 1), (2, 33, 1)], ids=str)
+@pytest.mark.parametrize(
+    "shape",
+    [(5, 3), (4, 2500), (3, 7, 300), (2, 5, 3, 4), (6,), (40, 1), (2, 33, 1), (300, 7), (301, 10), (90, 31), (71, 50)],
+    ids=str,
+)
 def test_values_and_gradients(shape, dtype):
     scores = random(*shape, dtype=dtype) * 3
     places = shape[:1] + shape[2:] if len(shape) > 1 else ()

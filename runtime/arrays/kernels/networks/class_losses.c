@@ -5,6 +5,7 @@
  * are computed again on the way: that is cheaper than writing them and reading them back.
  */
 #include "networks/class_losses.h"
+#include "elementary/logarithm.h"
 #include "networks/exponential.h"
 #include "threads/thread_pool.h"
 
@@ -22,9 +23,11 @@ typedef struct {
 } job;
 
 #include "support/with_float32.h"
+#include "exponential_rows.h"
 #include "class_losses_template.h"
 
 #include "support/with_float64.h"
+#include "exponential_rows.h"
 #include "class_losses_template.h"
 
 static int

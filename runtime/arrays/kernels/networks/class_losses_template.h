@@ -1,83 +1,4 @@
-/* The text of class_losses.c for one type: REAL is the type, NAME(x) adds its suffix, LIBM(log) is its logarithm. */
-
-/* ---- one row */
-
-GS_INLINE REAL
-NAME(largest)(const REAL *x, npy_intp n)
-{
-    REAL lanes[32];
-    REAL largest = x[0];
-    npy_intp i = 0;
-    if (n >= 32) {
-        memcpy(lanes, x, sizeof(lanes));
-        for (i = 32; i + 32 <= n; i += 32) {
-            for (int k = 0; k < 32; k++) {
-                lanes[k] = x[i + k] > lanes[k] ? x[i + k] : lanes[k];
-            }
-        }
-        largest = lanes[0];
-        for (int k = 1; k < 32; k++) {
-            largest = lanes[k] > largest ? lanes[k] : largest;
-        }
-    }
-    for (; i < n; i++) {
-        largest = x[i] > largest ? x[i] : largest;
-    }
-    return largest;
-}
-
-/* The sum of exp(x - shift) over at most a tile. */
-GS_INLINE double
-NAME(sum_of_exponentials)(const REAL *x, REAL shift, npy_intp n)
-{
-    REAL lanes[32] = {0};
-    double sum = 0;
-    npy_intp i = 0;
-    for (; i + 32 <= n; i += 32) {
-        for (int k = 0; k < 32; k++) {
-            lanes[k] += NAME(gs_exp)(x[i + k] - shift);
-        }
-    }
-    for (; i < n; i++) {
-        sum += (double)NAME(gs_exp)(x[i] - shift);
-    }
-    for (int k = 0; k < 32; k++) {
-        sum += (double)lanes[k];
-    }
-    return sum;
-}
-
-/* An infinite maximum must not be subtracted: the difference would be NaN where the answer is infinite. */
-static inline REAL
-NAME(finite_shift)(REAL largest)
-{
-    return largest == -(REAL)INFINITY ? 0 : largest;
-}
-
-/* The logarithm of the sum where one of the scores is infinite. */
-static REAL
-NAME(infinity_unless_nan)(const REAL *x, npy_intp n, npy_intp step)
-{
-    REAL answer = (REAL)INFINITY;
-    for (npy_intp i = 0; i < n; i++) {
-        answer = isnan(x[i * step]) ? x[i * step] : answer;
-    }
-    return answer;
-}
-
-GS_INLINE REAL
-NAME(logsumexp_of_row)(const REAL *x, npy_intp n)
-{
-    REAL shift = NAME(finite_shift)(NAME(largest)(x, n));
-    double sum = 0;
-    if (shift == (REAL)INFINITY) {
-        return NAME(infinity_unless_nan)(x, n, 1);
-    }
-    for (npy_intp i = 0; i < n; i += TILE) {
-        sum += NAME(sum_of_exponentials)(x + i, shift, n - i < TILE ? n - i : TILE);
-    }
-    return LIBM(log)((REAL)sum) + shift;
-}
+/* The text of class_losses.c for one type: REAL is the type, NAME(x) adds its suffix, LIBM(x) adds that of the C library. */
 
 /* An infinite score leaves the softmax undefined, and so the loss, whichever class is right. */
 GS_INLINE REAL
@@ -86,25 +7,39 @@ NAME(loss_of)(REAL logsumexp, REAL score)
     return logsumexp == (REAL)INFINITY ? (REAL)NAN : logsumexp - score;
 }
 
-GS_CLONES static void
+static void
 NAME(losses_of_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
-    npy_intp n = j->c->classes;
+    const npy_intp n = j->c->classes;
+    REAL *logsumexp = j->logsumexp, *out = j->out;
+    NAME(logsumexp_of_rows)((const REAL *)j->x + first * n, n, last - first, logsumexp + first);
     for (npy_intp row = first; row < last; row++) {
-        const REAL *x = (const REAL *)j->x + row * n;
         npy_intp class = j->classes[row];
-        REAL logsumexp = NAME(logsumexp_of_row)(x, n);
-        ((REAL *)j->logsumexp)[row] = logsumexp;
-        ((REAL *)j->out)[row] = class == j->c->ignored ? 0 : NAME(loss_of)(logsumexp, x[class]);
+        REAL loss = class == j->c->ignored ? 0 : NAME(loss_of)(logsumexp[row], ((const REAL *)j->x)[row * n + class]);
+        out[row] = loss;
     }
 }
 
+/* What is written behind a short row is written again, but for the last of them. */
 GS_CLONES static void
+NAME(probabilities_of_row)(const REAL *x, REAL shift, REAL grad, REAL *out, npy_intp n, int is_last)
+{
+    npy_intp size = n < LANES && is_last ? n : LANES;
+    for (npy_intp i = 0; i < n; i += LANES) {
+        npy_intp at = n < LANES ? 0 : NAME(block_at)(i, n);
+        GS_IVDEP
+        for (npy_intp k = at; k < at + size; k++) {
+            out[k] = grad * NAME(gs_exp)(x[k] - shift);
+        }
+    }
+}
+
+static void
 NAME(backward_of_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
-    npy_intp n = j->c->classes;
+    const npy_intp n = j->c->classes;
     for (npy_intp row = first; row < last; row++) {
         const REAL *x = (const REAL *)j->x + row * n;
         REAL *out = (REAL *)j->out + row * n;
@@ -114,10 +49,7 @@ NAME(backward_of_rows)(void *context, npy_intp first, npy_intp last)
             continue;
         }
         const REAL grad = ((const REAL *)j->grad)[row], shift = ((const REAL *)j->known)[row];
-        GS_IVDEP
-        for (npy_intp i = 0; i < n; i++) {
-            out[i] = grad * NAME(gs_exp)(x[i] - shift);
-        }
+        NAME(probabilities_of_row)(x, shift, grad, out, n, (last - row) * n < LANES);
         out[class] -= grad;
     }
 }
@@ -178,7 +110,7 @@ NAME(losses_of_columns)(void *context, npy_intp first, npy_intp last)
         for (npy_intp k = 0; k < tile.width; k++) {
             npy_intp class = j->classes[tile.place + k];
             REAL logsumexp = shifts[k] == (REAL)INFINITY ? NAME(infinity_unless_nan)(x + k, c->classes, c->inner)
-                                                         : LIBM(log)((REAL)sums[k]) + shifts[k];
+                                                         : LIBM(gs_log)((REAL)sums[k]) + shifts[k];
             ((REAL *)j->logsumexp)[tile.place + k] = logsumexp;
             ((REAL *)j->out)[tile.place + k] = class == c->ignored ? 0 : NAME(loss_of)(logsumexp, x[class * c->inner + k]);
         }

@@ -33,6 +33,34 @@ def test_softmax_family(dtype, rtol, shape, threads):
         assert_close(kernels.apply_log_softmax_backward(grad, log_y, axis), expected, rtol * 40)
 
 
+@pytest.mark.parametrize("dtype, rtol", [("float32", 4e-6), ("float64", 1e-14)])
+@pytest.mark.parametrize("rows", [1, 2, 7, 33])
+def test_rows_of_every_length(dtype, rtol, rows):
+    """Short rows are worked on together with the beginning of the next, and long ones in blocks that overlap."""
+    for n in [*range(1, 70), 1023, 1024, 1025, 1040, 2100]:
+        x, grad = values(dtype, (rows, n)), values(dtype, (rows, n), 2)
+        expected, wide_grad = softmax(x.astype("float64"), 1), grad.astype("float64")
+        assert_close(kernels.apply_softmax(x, 1), expected, rtol)
+        assert_close(kernels.apply_log_softmax(x, 1), np.log(expected), rtol)
+        assert_close(kernels.apply_logsumexp(x, 1), np.log(np.exp(x.astype("float64")).sum(1)), rtol)
+        through = expected * (wide_grad - (wide_grad * expected).sum(1, keepdims=True))
+        assert_close(kernels.apply_softmax_backward(grad, expected.astype(dtype), 1), through, rtol * 10)
+        through = wide_grad - expected * wide_grad.sum(1, keepdims=True)
+        assert_close(kernels.apply_log_softmax_backward(grad, np.log(expected).astype(dtype), 1), through, rtol * 40)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 3, 8, 9, 16, 20, 31, 32, 33, 50])
+def test_rows_do_not_see_each_other(dtype, n):
+    """A row beside NaN, infinities and large numbers has the bits that it has alone."""
+    x = values(dtype, (9, n))
+    x[1::2] = np.array([np.nan, np.inf, -np.inf, 1e30], dtype)[:, None]
+    for op in (kernels.apply_softmax, kernels.apply_log_softmax, kernels.apply_logsumexp):
+        together = op(x, 1)
+        for row in range(0, 9, 2):
+            np.testing.assert_array_equal(together[row], op(x[row : row + 1].copy(), 1)[0])
+
+
 @pytest.mark.parametrize("axes", [None, 0, 1, 2, (0, 1), (1, 2), (0, 2), -1])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_logsumexp(axes, keepdims):
