@@ -25,21 +25,31 @@ NAME(softmax_of_many)(const REAL *x, const REAL *y, REAL *out, npy_intp n)
     }
 }
 
+/* One block of a sum of a * b, or of a where b is NULL, but for its first `had` elements. */
+GS_INLINE void
+NAME(add_block)(const REAL *a, const REAL *b, int had, REAL *lanes)
+{
+    for (int k = 0; k < LANES; k++) {
+        REAL term = b == NULL ? a[k] : a[k] * b[k];
+        lanes[k] += k < had ? 0 : term;
+    }
+}
+
 /* The sum of a * b, or of a where b is NULL, tile by tile in double. */
 GS_INLINE double
 NAME(sum_of_many)(const REAL *a, const REAL *b, npy_intp n)
 {
     double sum = 0;
-    for (npy_intp tile = 0; tile < n; tile += TILE) {
+    for (npy_intp i = 0; i < n;) {
         REAL lanes[LANES] = {0};
-        npy_intp last = tile + TILE < n ? tile + TILE : n;
-        for (npy_intp i = tile; i < last; i += LANES) {
-            npy_intp at = NAME(block_at)(i, last);
-            int had = (int)(i - at);
-            for (int k = 0; k < LANES; k++) {
-                REAL term = b == NULL ? a[at + k] : a[at + k] * b[at + k];
-                lanes[k] += k < had ? 0 : term;
-            }
+        npy_intp last = i + TILE < n ? i + TILE : n;
+        for (; i + LANES <= last; i += LANES) {
+            NAME(add_block)(a + i, b == NULL ? NULL : b + i, 0, lanes);
+        }
+        if (i < last) {
+            npy_intp at = last - LANES;
+            NAME(add_block)(a + at, b == NULL ? NULL : b + at, (int)(i - at), lanes);
+            i = last;
         }
         sum += (double)NAME(sum_of_lanes)(lanes, LANES);
     }

@@ -85,18 +85,38 @@ NAME(block_at)(npy_intp i, npy_intp n)
     return i + LANES <= n ? i : n - LANES;
 }
 
+GS_INLINE void
+NAME(keep_larger)(const REAL *block, REAL *lanes)
+{
+    for (int k = 0; k < LANES; k++) {
+        lanes[k] = block[k] > lanes[k] ? block[k] : lanes[k];
+    }
+}
+
 GS_INLINE REAL
 NAME(largest_of_many)(const REAL *x, npy_intp n)
 {
     REAL lanes[LANES];
     memcpy(lanes, x, sizeof(lanes));
-    for (npy_intp i = LANES; i < n; i += LANES) {
-        const REAL *block = x + NAME(block_at)(i, n);
-        for (int k = 0; k < LANES; k++) {
-            lanes[k] = block[k] > lanes[k] ? block[k] : lanes[k];
+    for (npy_intp i = LANES; i + LANES <= n; i += LANES) {
+        NAME(keep_larger)(x + i, lanes);
+    }
+    NAME(keep_larger)(x + n - LANES, lanes);
+    return NAME(largest_lane)(lanes, LANES);
+}
+
+/* One block of a sum of exp(x - shift), but for its first `had` elements. */
+GS_INLINE void
+NAME(add_exponentials_of_block)(const REAL *x, REAL shift, REAL *out, int had, REAL *lanes)
+{
+    GS_IVDEP
+    for (int k = 0; k < LANES; k++) {
+        REAL e = NAME(gs_exp)(x[k] - shift);
+        lanes[k] += k < had ? 0 : e;
+        if (out != NULL) {
+            out[k] = e;
         }
     }
-    return NAME(largest_lane)(lanes, LANES);
 }
 
 /* The sum of exp(x - shift), tile by tile in double; the exponentials go to `out` when it is not NULL. */
@@ -104,20 +124,16 @@ GS_INLINE double
 NAME(exponentials_of_many)(const REAL *x, REAL shift, REAL *out, npy_intp n)
 {
     double sum = 0;
-    for (npy_intp tile = 0; tile < n; tile += TILE) {
+    for (npy_intp i = 0; i < n;) {
         REAL lanes[LANES] = {0};
-        npy_intp last = tile + TILE < n ? tile + TILE : n;
-        for (npy_intp i = tile; i < last; i += LANES) {
-            npy_intp at = NAME(block_at)(i, last);
-            int had = (int)(i - at);
-            GS_IVDEP
-            for (int k = 0; k < LANES; k++) {
-                REAL e = NAME(gs_exp)(x[at + k] - shift);
-                lanes[k] += k < had ? 0 : e;
-                if (out != NULL) {
-                    out[at + k] = e;
-                }
-            }
+        npy_intp last = i + TILE < n ? i + TILE : n;
+        for (; i + LANES <= last; i += LANES) {
+            NAME(add_exponentials_of_block)(x + i, shift, out == NULL ? NULL : out + i, 0, lanes);
+        }
+        if (i < last) {
+            npy_intp at = last - LANES;
+            NAME(add_exponentials_of_block)(x + at, shift, out == NULL ? NULL : out + at, (int)(i - at), lanes);
+            i = last;
         }
         sum += (double)NAME(sum_of_lanes)(lanes, LANES);
     }
