@@ -4,6 +4,8 @@
  * rank is found by halving the range of all numbers that it might be: as many counts as it has bits. Elements are integers
  * for that, in the order of the numbers: the bits of a floating number, where those of negative ones are turned round.
  *
+ * In a row of few elements each is compared with each: as many come before an element as its rank says.
+ *
  * A long row is made shorter first. It is split at the one of some of its elements that should be the nearest, and only the
  * side with the rank is kept.
  */
@@ -14,6 +16,7 @@
 #include <string.h>
 
 enum {
+    FEW = 32,      /* elements that are each compared with each */
     SHORT = 512,   /* elements of a row that is not made shorter */
     SOME = 32,     /* of its elements, from which one is chosen to split it */
     MOST_SPLITS = 48

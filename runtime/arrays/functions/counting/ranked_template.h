@@ -106,6 +106,23 @@ NAME(place_of)(const MASK *keys, MASK key, npy_intp before)
     return i;
 }
 
+/* The place of a rank among few elements: it is counted for each how many come before. `width` is n or more, a constant. */
+GS_INLINE npy_intp
+NAME(place_among_few)(const MASK *keys, npy_intp n, npy_intp rank, int width)
+{
+    MASK before[FEW] = {0};
+    npy_intp place = 0;
+    for (npy_intp i = 0; i < n; i++) {
+        const MASK key = keys[i], at = (MASK)i;
+        GS_VECTOR
+        for (int k = 0; k < width; k++)
+            before[k] += (MASK)((key < keys[k]) | ((key == keys[k]) & (at < (MASK)k)));
+    }
+    while (before[place] != rank)
+        place++;
+    return place;
+}
+
 GS_INLINE npy_intp
 NAME(place_in_row)(const gs_ranking *r, const T *row, MASK *keys)
 {
@@ -119,6 +136,12 @@ NAME(place_in_row)(const gs_ranking *r, const T *row, MASK *keys)
             return NAME(place_of)(keys, GREATEST, 0);
         rank = missing == n ? 0 : (n - missing - 1) / 2;
     }
+    if (n <= 8)
+        return NAME(place_among_few)(keys, n, rank, 8);
+    if (n <= 16)
+        return NAME(place_among_few)(keys, n, rank, 16);
+    if (n <= FEW)
+        return NAME(place_among_few)(keys, n, rank, FEW);
     memcpy(keys + n, keys, sizeof(MASK) * (size_t)n);
     MASK key = NAME(ranked)(keys + n, n, rank);
     return NAME(place_of)(keys, key, rank - NAME(count_less)(keys, n, key));
@@ -127,7 +150,7 @@ NAME(place_in_row)(const gs_ranking *r, const T *row, MASK *keys)
 GS_CLONES static void
 NAME(rank_rows)(gs_ranking *r, npy_intp first, npy_intp last)
 {
-    MASK few[2 * SHORT], *keys = few;
+    MASK few[2 * SHORT] = {0}, *keys = few;
     if (r->n > SHORT && (keys = malloc(2 * sizeof(MASK) * (size_t)r->n)) == NULL) {
         r->is_out_of_memory = 1;
         return;

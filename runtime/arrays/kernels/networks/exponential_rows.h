@@ -8,7 +8,6 @@
  * 32: what lies behind it, the beginning of the next row, counts for nothing.
  */
 #define LANES 32
-#define GS_VECTOR _Pragma("GCC unroll 1") _Pragma("GCC ivdep")
 
 /* ---- lanes, of which the first `width` count: a constant, as all loops are to be unrolled */
 

@@ -58,6 +58,14 @@
 #define GS_IVDEP
 #endif
 
+/* GS_VECTOR: the same for a loop of a few rounds, whose number is known.  GCC would unroll it before it looks for vectors,
+ * and then find none. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define GS_VECTOR _Pragma("GCC unroll 1") _Pragma("GCC ivdep")
+#else
+#define GS_VECTOR GS_IVDEP
+#endif
+
 /* Vector versions of libm.  GCC replaces a call of a function declared `simd` inside a vectorised loop by glibc's
  * libmvec, picking the width of the clone.  "notinbranch": the call must be executed unconditionally in the loop body;
  * under `if` or in an arm of `?:` it stays scalar, so compute first and select afterwards.  Measured with glibc 2.36 on all
