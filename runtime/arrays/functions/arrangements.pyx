@@ -151,7 +151,7 @@ cpdef object roll_along_of(object a, object shifts, object dims):
 
 cdef object rolled(cnp.ndarray a, object shift, int axis):
     """A copy of elements that lie row by row, which is one of two blocks for each index before the axis."""
-    cdef npy_intp length = cnp.PyArray_DIM(a, axis), inner = cnp.PyArray_ITEMSIZE(a), whole, start
+    cdef npy_intp length = cnp.PyArray_DIM(a, axis), inner = cnp.PyArray_ITEMSIZE(a), whole, row
     cdef int dim
     for dim in range(axis + 1, cnp.PyArray_NDIM(a)):
         inner *= cnp.PyArray_DIM(a, dim)
@@ -160,9 +160,11 @@ cdef object rolled(cnp.ndarray a, object shift, int axis):
     cdef const char *elements = cnp.PyArray_BYTES(a)
     cdef char *out = cnp.PyArray_BYTES(found)
     whole = length * inner
-    for start in range(0, cnp.PyArray_NBYTES(a), whole):
-        memcpy(out + start + shifted, elements + start, whole - shifted)
-        memcpy(out + start, elements + start + whole - shifted, shifted)
+    for row in range(cnp.PyArray_NBYTES(a) // whole):
+        memcpy(out + shifted, elements, whole - shifted)
+        memcpy(out, elements + whole - shifted, shifted)
+        elements += whole
+        out += whole
     return found
 
 

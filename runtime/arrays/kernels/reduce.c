@@ -16,6 +16,7 @@
 #include "support/order.h"
 #include "product.h"
 #include "support/promotion.h"
+#include "short_extremes.h"
 #include "sum.h"
 #include "threads/thread_pool.h"
 
@@ -490,6 +491,26 @@ gs_prod(PyObject *a, PyObject *argument, int keepdims)
 
 /* ---- extremes */
 
+static int
+keep_largest(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    if (inner == 1 && gs_has_short_extremes(type, r)) {
+        gs_short_extremes(type, 1, x, out, outer, r);
+        return 0;
+    }
+    return reduce_by_loop(type, loop, x, out, outer, r, inner);
+}
+
+static int
+keep_smallest(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    if (inner == 1 && gs_has_short_extremes(type, r)) {
+        gs_short_extremes(type, 0, x, out, outer, r);
+        return 0;
+    }
+    return reduce_by_loop(type, loop, x, out, outer, r, inner);
+}
+
 static PyObject *
 extreme(gs_ufunc ufunc, const char *name, PyObject *a, PyObject *argument, int keepdims)
 {
@@ -515,7 +536,7 @@ extreme(gs_ufunc ufunc, const char *name, PyObject *a, PyObject *argument, int k
     if (input == NULL) {
         return NULL;
     }
-    PyObject *result = reduce_array(input, &axes, reduce_by_loop, loop, type);
+    PyObject *result = reduce_array(input, &axes, ufunc == GS_MAXIMUM ? keep_largest : keep_smallest, loop, type);
     gs_array_release(input);
     return result;
 }

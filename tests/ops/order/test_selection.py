@@ -175,3 +175,19 @@ def test_ranks_of_rows_in_order(shape):
     for k in (1, 2, n // 2, n - 1, n):
         value, place = gs.kthvalue(gs.from_numpy(row), k)
         assert (value.item(), place.item()) == (row[order[k - 1]], order[k - 1])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8"])
+def test_medians_of_few_elements(dtype):
+    """The lower one of rows of every length, with ties, and the place of NaN."""
+    rng = np.random.default_rng(3)
+    for n in range(1, 40):
+        x = rng.integers(0, 6, (30, n)).astype(dtype)
+        if x.dtype.kind == "f":
+            x[rng.random(x.shape) < 0.03] = np.nan
+        values, places = (found.numpy() for found in gs.median(gs.tensor(x), 1))
+        expected = np.sort(x, 1)[:, (n - 1) // 2]
+        if x.dtype.kind == "f":
+            expected[np.isnan(x).any(1)] = np.nan
+        np.testing.assert_array_equal(values, expected)
+        np.testing.assert_array_equal(np.take_along_axis(x, places[:, None], 1)[:, 0], values)

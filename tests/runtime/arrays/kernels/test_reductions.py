@@ -50,6 +50,19 @@ def test_extremes(dtype, shape, threads):
             assert_same(kernels.apply_amin(y, axis, True), np.asarray(y.min(axis, keepdims=True)))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("rows", [1, 2, 9, 300])
+def test_extremes_of_short_rows(dtype, rows, threads):
+    """Short rows are looked through together with the beginning of the next; NaN stays in its row."""
+    for n in range(1, 40):
+        x = values(dtype, (rows, n))
+        x[::3, n // 2] = np.nan
+        x[1::3, n - 1] = np.inf
+        x[2::3, 0] = -np.inf
+        assert_same(kernels.apply_amax(x, 1, False), x.max(1))
+        assert_same(kernels.apply_amin(x, 1, False), x.min(1))
+
+
 def test_extremes_of_nan_and_nothing():
     x = np.array([[1.0, np.nan], [2.0, 3.0]])
     np.testing.assert_array_equal(kernels.apply_amax(x, 1), [np.nan, 3])
