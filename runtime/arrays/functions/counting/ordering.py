@@ -13,7 +13,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.counting.radix import is_sorted_by_digits, order_of_rows
-from gradsmith.runtime.arrays.functions.counting.ranked import in_the_middle, of_rank
+from gradsmith.runtime.arrays.functions.counting.ranked import in_the_middle, of_rank, ordered_short_rows
 from gradsmith.runtime.arrays.functions.ordered.short_rows import sorted_short_rows
 
 Array = Any
@@ -41,7 +41,9 @@ def sort_of(a: Array, dim: int, descending: bool, stable: bool) -> tuple[Array, 
     axis = wrapped_dim(dim, a.ndim)
     if has_no_data(a):
         return pair_without_data(a.shape, a.dtype)
-    found = sorted_short_rows(a, axis, descending)
+    found = ordered_short_rows(a, descending) if axis == a.ndim - 1 else None
+    if found is None:
+        found = sorted_short_rows(a, axis, descending)
     if found is not None:
         return found
     if a.ndim == 0:

@@ -6,7 +6,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport cast, contiguous
-from gradsmith.runtime.arrays.functions.ownership cimport fresh, take
+from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_of_sizes, take
 
 from gradsmith.runtime.arrays.array import parallel_loop
 
@@ -26,13 +26,42 @@ cdef extern from "runtime/arrays/functions/counting/ranked_kernels.h":
         char *values
         cnp.npy_int64 *places
         int is_out_of_memory
+    ctypedef struct ShortRows "gs_short_rows":
+        int type
+        int descending
+        const char *rows
+        npy_intp n
+        char *values
+        cnp.npy_int64 *places
+    enum:
+        GS_FEW_TO_ORDER
     bint gs_can_rank(int type) noexcept
     void gs_rank_rows(void *ranking, npy_intp first, npy_intp last) noexcept nogil
+    void gs_order_short_rows(void *rows, npy_intp first, npy_intp last) noexcept nogil
+
+cdef enum:
+    LEAST = 6       # elements of a row that are put in order here: fewer are sooner inserted one by one
 
 ctypedef void (*parallel_function)(
     void (*task)(void *, npy_intp, npy_intp) noexcept nogil, void *, npy_intp, npy_intp, npy_intp) noexcept
 
 cdef parallel_function parallel = <parallel_function>PyCapsule_GetPointer(parallel_loop(), "gradsmith.parallel_loop")
+
+
+def ordered_short_rows(rows, bint descending):
+    """All elements of each row in order, and their places; None of rows of other lengths, or of elements without a loop."""
+    cdef ShortRows job
+    cdef int ndim = cnp.PyArray_NDIM(rows), type_number = cnp.PyArray_TYPE(rows)
+    if ndim == 0 or not gs_can_rank(type_number) or not LEAST <= cnp.PyArray_DIM(rows, ndim - 1) <= GS_FEW_TO_ORDER:
+        return None
+    rows = take(contiguous(<PyObject *>rows))
+    values = fresh_of_sizes(rows, type_number, ndim, cnp.PyArray_DIMS(rows))
+    places = fresh_of_sizes(rows, cnp.NPY_INT64, ndim, cnp.PyArray_DIMS(rows))
+    job.type, job.descending, job.n = type_number, descending, cnp.PyArray_DIM(rows, ndim - 1)
+    job.rows, job.values = cnp.PyArray_BYTES(rows), cnp.PyArray_BYTES(values)
+    job.places = <cnp.npy_int64 *>cnp.PyArray_DATA(places)
+    parallel(gs_order_short_rows, &job, cnp.PyArray_SIZE(rows) // job.n, 4 * job.n, 1)
+    return values, places
 
 
 def of_rank(rows, npy_intp rank):

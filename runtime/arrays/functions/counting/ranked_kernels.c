@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    FEW = 32,      /* elements that are each compared with each */
+    FEW = GS_FEW_TO_ORDER, /* elements that are each compared with each */
     SHORT = 512,   /* elements of a row that is not made shorter */
     SOME = 32,     /* of its elements, from which one is chosen to split it */
     MOST_SPLITS = 48
@@ -42,5 +42,15 @@ gs_rank_rows(void *ranking, npy_intp first, npy_intp last)
 #define FIND(suffix) rank_rows_##suffix(r, first, last)
     switch (gs_real_type(r->type)) {
         GS_REAL_CASES(FIND)
+    }
+}
+
+void
+gs_order_short_rows(void *rows, npy_intp first, npy_intp last)
+{
+    const gs_short_rows *r = rows;
+#define ORDER(suffix) order_rows_##suffix(r, first, last)
+    switch (gs_real_type(r->type)) {
+        GS_REAL_CASES(ORDER)
     }
 }

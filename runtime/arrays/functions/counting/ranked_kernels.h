@@ -22,6 +22,21 @@ typedef struct {
 /* Finds in the rows first <= i < last. Called without the GIL. */
 void gs_rank_rows(void *ranking, npy_intp first, npy_intp last);
 
+/* Rows of which all elements are put in order. */
+typedef struct {
+    int type;
+    int descending;     /* NaN is the greatest either way, and equal elements keep their order */
+    const char *rows;
+    npy_intp n;         /* at most GS_FEW_TO_ORDER */
+    char *values;
+    npy_int64 *places;
+} gs_short_rows;
+
+enum { GS_FEW_TO_ORDER = 32 };
+
+/* Orders the rows first <= i < last. Called without the GIL, or with it. */
+void gs_order_short_rows(void *rows, npy_intp first, npy_intp last);
+
 /* Is there a loop for NumPy's type? */
 int gs_can_rank(int type);
 

@@ -106,19 +106,37 @@ NAME(place_of)(const MASK *keys, MASK key, npy_intp before)
     return i;
 }
 
-/* The place of a rank among few elements: it is counted for each how many come before. `width` is n or more, a constant. */
-GS_INLINE npy_intp
-NAME(place_among_few)(const MASK *keys, npy_intp n, npy_intp rank, int width)
+/* For each of few elements, how many come before it. `width` is n or more, a constant. */
+GS_INLINE void
+NAME(count_before)(const MASK *keys, npy_intp n, int width, MASK *before)
 {
-    MASK before[FEW] = {0};
-    npy_intp place = 0;
+    memset(before, 0, sizeof(MASK) * FEW);
     for (npy_intp i = 0; i < n; i++) {
         const MASK key = keys[i], at = (MASK)i;
         GS_VECTOR
         for (int k = 0; k < width; k++)
             before[k] += (MASK)((key < keys[k]) | ((key == keys[k]) & (at < (MASK)k)));
     }
-    while (before[place] != rank)
+}
+
+GS_INLINE void
+NAME(ranks_of_few)(const MASK *keys, npy_intp n, MASK *ranks)
+{
+    if (n <= 8)
+        NAME(count_before)(keys, n, 8, ranks);
+    else if (n <= 16)
+        NAME(count_before)(keys, n, 16, ranks);
+    else
+        NAME(count_before)(keys, n, FEW, ranks);
+}
+
+GS_INLINE npy_intp
+NAME(place_among_few)(const MASK *keys, npy_intp n, npy_intp rank)
+{
+    MASK ranks[FEW];
+    npy_intp place = 0;
+    NAME(ranks_of_few)(keys, n, ranks);
+    while (ranks[place] != rank)
         place++;
     return place;
 }
@@ -136,12 +154,8 @@ NAME(place_in_row)(const gs_ranking *r, const T *row, MASK *keys)
             return NAME(place_of)(keys, GREATEST, 0);
         rank = missing == n ? 0 : (n - missing - 1) / 2;
     }
-    if (n <= 8)
-        return NAME(place_among_few)(keys, n, rank, 8);
-    if (n <= 16)
-        return NAME(place_among_few)(keys, n, rank, 16);
     if (n <= FEW)
-        return NAME(place_among_few)(keys, n, rank, FEW);
+        return NAME(place_among_few)(keys, n, rank);
     memcpy(keys + n, keys, sizeof(MASK) * (size_t)n);
     MASK key = NAME(ranked)(keys + n, n, rank);
     return NAME(place_of)(keys, key, rank - NAME(count_less)(keys, n, key));
@@ -163,6 +177,27 @@ NAME(rank_rows)(gs_ranking *r, npy_intp first, npy_intp last)
     }
     if (keys != few)
         free(keys);
+}
+
+/* All of the order of rows of at most FEW elements. */
+GS_CLONES static void
+NAME(order_rows)(const gs_short_rows *r, npy_intp first, npy_intp last)
+{
+    const npy_intp n = r->n;
+    const MASK turned = r->descending ? (MASK)~(MASK)0 : 0;
+    MASK keys[FEW] = {0}, ranks[FEW];
+    for (npy_intp row = first; row < last; row++) {
+        const T *elements = (const T *)r->rows + row * n;
+        T *values = (T *)r->values + row * n;
+        npy_int64 *places = r->places + row * n;
+        for (npy_intp i = 0; i < n; i++)
+            keys[i] = (MASK)(NAME(key_of)(elements[i]) ^ turned);
+        NAME(ranks_of_few)(keys, n, ranks);
+        for (npy_intp i = 0; i < n; i++) {
+            values[ranks[i]] = elements[i];
+            places[ranks[i]] = i;
+        }
+    }
 }
 
 #undef LEAST
