@@ -30,6 +30,9 @@ from gradsmith.runtime.tensors.factories.creation import full, tensor
 
 cnp.import_array()
 
+cdef extern from "runtime/arrays/kernels/support/short_copy.h":
+    void copy_few "gs_copy_few"(char *to, const char *source, npy_intp n) noexcept nogil
+
 cdef object strided = LazyModule("gradsmith.runtime.arrays.strided")
 
 
@@ -219,13 +222,13 @@ cdef char *write_padded(const Padding *p, int dim, const char *source, char *to)
     cdef npy_intp i, rest = p.item_size
     cdef int d
     if dim == p.ndim:
-        memcpy(to, source, p.item_size)
+        copy_few(to, source, p.item_size)
         return to + p.item_size
     for d in range(dim + 1, p.ndim):
         rest *= p.sizes[d]
     to = write_filling(p, to, p.start[dim] * rest)
     if dim == p.ndim - 1:
-        memcpy(to, source, p.count[dim] * p.item_size)
+        copy_few(to, source, p.count[dim] * p.item_size)
         to += p.count[dim] * p.item_size
     else:
         for i in range(p.count[dim]):
@@ -236,7 +239,7 @@ cdef char *write_padded(const Padding *p, int dim, const char *source, char *to)
 cdef char *write_filling(const Padding *p, char *to, npy_intp size) noexcept nogil:
     """Elements in so many bytes."""
     cdef npy_intp written = min(size, p.item_size), more
-    memcpy(to, p.filling, written)
+    copy_few(to, p.filling, written)
     while written < size:               # what is written already once more
         more = min(written, size - written)
         memcpy(to + written, to, more)

@@ -1,7 +1,7 @@
 """Diagonals, windows, triangles and rotations of arrays."""
 
 from cpython.ref cimport PyObject
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 cimport numpy as cnp
 from numpy cimport npy_intp
 
@@ -14,6 +14,9 @@ from gradsmith.runtime.arrays.functions.shapes cimport Layout, push, read_layout
 import numpy as np
 
 cnp.import_array()
+
+cdef extern from "runtime/arrays/kernels/support/short_copy.h":
+    void copy_few "gs_copy_few"(char *to, const char *source, npy_intp n) noexcept nogil
 
 cdef enum:
     FEW = 8192          # elements that go around each dimension in turn faster than all at once
@@ -161,8 +164,8 @@ cdef object rolled(cnp.ndarray a, object shift, int axis):
     cdef char *out = cnp.PyArray_BYTES(found)
     whole = length * inner
     for row in range(cnp.PyArray_NBYTES(a) // whole):
-        memcpy(out + shifted, elements, whole - shifted)
-        memcpy(out, elements + whole - shifted, shifted)
+        copy_few(out + shifted, elements, whole - shifted)
+        copy_few(out, elements + whole - shifted, shifted)
         elements += whole
         out += whole
     return found

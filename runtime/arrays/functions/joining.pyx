@@ -20,6 +20,9 @@ from gradsmith.runtime.arrays.dtypes import promote_types
 cnp.import_array()
 
 
+cdef extern from "runtime/arrays/kernels/support/short_copy.h":
+    void copy_few "gs_copy_few"(char *to, const char *source, npy_intp n) noexcept nogil
+
 # Bytes of an operand up to which its rows are copied here; copies of more may have several threads.
 cdef enum:
     SMALL = 1 << 15
@@ -83,7 +86,7 @@ cdef bint copy_rows(cnp.ndarray result, cnp.ndarray tensor, int axis, npy_intp s
     step = cnp.PyArray_NBYTES(result) // rows
     target += start * cnp.PyArray_STRIDE(result, axis)
     for row in range(rows):
-        memcpy(target + row * step, source + row * length, length)
+        copy_few(target + row * step, source + row * length, length)
     return True
 
 

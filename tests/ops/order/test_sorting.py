@@ -22,7 +22,7 @@ def test_equal_elements_keep_their_order(dtype, size, descending):
         np.testing.assert_array_equal(values.numpy(), array[places])
 
 
-@pytest.mark.parametrize("size", [4, 1000])
+@pytest.mark.parametrize("size", [4, 20, 1000])
 def test_nan_is_the_greatest(size):
     array = np.random.default_rng(0).standard_normal(size)
     array[[1, 3]] = nan

@@ -5,6 +5,7 @@
 #include "numbers.h"
 #include "order.h"
 #include "promotion.h"
+#include "short_copy.h"
 #include "threads/fill.h"
 #include "threads/thread_pool.h"
 #include "halves.h"
@@ -179,6 +180,7 @@ REVERSE(reverse_4_bytes, uint32_t)
 REVERSE(reverse_8_bytes, uint64_t)
 REVERSE(reverse_16_bytes, pair)
 
+#define LONGEST_ROW 1024 /* bytes; NumPy copies longer ones as fast */
 #define SHORT 16 /* elements; NumPy goes faster over many shorter rows */
 
 /* NULL unless rows of the source are reversed ones of the output. */
@@ -196,6 +198,22 @@ reverser(const gs_iteration *it, npy_intp size)
     case 16: return reverse_16_bytes;
     }
     return NULL;
+}
+
+/* Rows that lie side by side on both sides. */
+static void
+copy_row(char **args, const npy_intp *dims, const npy_intp *strides, void *data)
+{
+    (void)data;
+    gs_copy_few(args[1], args[0], dims[0] * strides[0]);
+}
+
+/* NULL unless there are many short rows, which NumPy copies with a call for each. */
+static gs_loop_function
+row_copier(const gs_iteration *it, npy_intp size)
+{
+    int is_dense = it->nd > 1 && it->strides[0][0] == size && it->strides[1][0] == size;
+    return is_dense && it->dims[0] > GS_FEW_STEPS && it->dims[0] * size <= LONGEST_ROW ? copy_row : NULL;
 }
 
 static int
@@ -269,6 +287,7 @@ copy_by_loop(PyObject *out, PyObject *array)
     gs_iteration_init(&it, operands, 2, gs_fields(out)->nd, gs_fields(out)->dimensions);
     if (from == to && it.size > FEW) {
         loop.run = reverser(&it, gs_itemsize[to]);
+        loop.run = loop.run == NULL ? row_copier(&it, gs_itemsize[to]) : loop.run;
     }
     if (from == to && it.size > FEW && loop.run == NULL) {
         return gs_copy_transposed(&it, gs_itemsize[to]);

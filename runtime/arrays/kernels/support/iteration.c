@@ -307,7 +307,7 @@ run_ordered(gs_iteration *it, const gs_loop *loop)
 void
 gs_iteration_run(gs_iteration *it, const gs_loop *loop)
 {
-    if (it->nd > 1 && it->dims[0] <= 8 && it->dims[1] > 4 * it->dims[0] && !has_short_rows(it, loop)) {
+    if (it->nd > 1 && it->dims[0] <= GS_FEW_STEPS && it->dims[1] > 4 * it->dims[0] && !has_short_rows(it, loop)) {
         swap_inner_dims(it); /* few long steps cost less than many calls */
     }
     npy_intp length = block_length(it);

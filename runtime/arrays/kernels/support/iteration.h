@@ -11,6 +11,7 @@ GS_HIDDEN_BEGIN
 
 /* One more dimension than NumPy allows: the innermost one may be split in two. */
 #define GS_MAX_DIMS (NPY_MAXDIMS + 1)
+#define GS_FEW_STEPS 8 /* rows of so few elements may be walked the other way */
 
 /* Dimensions are stored as they lie in the output, innermost first (Note [Order of dimensions]); those of length 1 are
  * gone, and neighbours that all operands step through evenly are merged, so that operands of any shape that lie in

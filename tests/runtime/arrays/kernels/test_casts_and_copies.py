@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from operands import COMPLEX, FLOATS, INTS, assert_same, layouts, values
 
+import gradsmith as gs
 from gradsmith.runtime.arrays import array
 
 
@@ -115,3 +116,27 @@ def test_fill_as_pytorch():
         with pytest.raises(RuntimeError, match="cannot be converted to type"):
             kernels.apply_fill(out, number)
         assert not out.any()
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("n", [1, 3, 5, 8, 9, 16, 17, 33, 64, 65, 200])
+def test_copies_of_many_short_rows(dtype, n):
+    """Parts of rows, with what lies around them left as it is."""
+    rows = 5000 // n + 2
+    source = np.arange(rows * (n + 3)).reshape(rows, n + 3).astype(dtype)
+    out, expected = np.full((rows, n + 5), 7, dtype), np.full((rows, n + 5), 7, dtype)
+    kernels.apply_copy_into(out[:, 2 : n + 2], source[:, 1 : n + 1])
+    expected[:, 2 : n + 2] = source[:, 1 : n + 1]
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("n", range(1, 70, 3))
+def test_rows_that_are_joined_padded_and_rolled(n):
+    """Copies of few bytes, of one to some hundred."""
+    for dtype in ("int8", "float32", "float64"):
+        x = values("float64", (40, n)).astype(dtype)
+        t = gs.tensor(x)
+        assert_same(gs.cat([t, t], 1).numpy(), np.concatenate([x, x], 1))
+        assert_same(gs.stack([t, t], 1).numpy(), np.stack([x, x], 1))
+        assert_same(gs.roll(t, n // 2, 1).numpy(), np.roll(x, n // 2, 1))
+        assert_same(gs.nn.functional.pad(t, (1, 2)).numpy(), np.pad(x, ((0, 0), (1, 2))))
