@@ -39,3 +39,10 @@ gs_outer(int type, const void *x, npy_intp x_step, const void *y, void *out, npy
     job j = {.x = x, .x_step = x_step, .y = y, .out = out, .rows = rows, .columns = columns};
     gs_parallel(type == NPY_FLOAT32 ? outer_float32 : outer_float64, &j, rows, columns + 8, 1);
 }
+
+void
+gs_outer_unlocked(int type, const void *x, npy_intp x_step, const void *y, void *out, npy_intp rows, npy_intp columns)
+{
+    job j = {.x = x, .x_step = x_step, .y = y, .out = out, .rows = rows, .columns = columns};
+    (type == NPY_FLOAT32 ? outer_float32 : outer_float64)(&j, 0, rows);
+}

@@ -18,6 +18,9 @@ void gs_vector_matrix(int type, const void *x, const void *matrix, npy_intp step
 /* out[i, j] = x[i] * y[j], where x has any stride (in elements) */
 void gs_outer(int type, const void *x, npy_intp x_step, const void *y, void *out, npy_intp rows, npy_intp columns);
 
+/* The same on one thread, which need not hold the GIL. */
+void gs_outer_unlocked(int type, const void *x, npy_intp x_step, const void *y, void *out, npy_intp rows, npy_intp columns);
+
 GS_HIDDEN_END
 
 #endif

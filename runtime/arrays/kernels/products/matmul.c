@@ -75,6 +75,13 @@ is_empty(const product *p)
     return 1;
 }
 
+static int
+is_outer(const product *p)
+{
+    return (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) && p->k == 1 && p->b_column == p->size &&
+           p->c_row == p->n * p->size && p->a_row % p->size == 0;
+}
+
 /* Vectors of one operand and outer products; 0 when the product is something else. */
 static int
 run_as_vectors(const product *p)
@@ -83,7 +90,7 @@ run_as_vectors(const product *p)
     if (p->type != NPY_FLOAT32 && p->type != NPY_FLOAT64) {
         return 0;
     }
-    if (p->k == 1 && p->b_column == size && p->c_row == p->n * size && p->a_row % size == 0) {
+    if (is_outer(p)) {
         gs_outer(p->type, p->a, p->a_row / size, p->b, p->c, p->m, p->n);
         return 1;
     }
@@ -558,6 +565,16 @@ run_small_part(void *context, npy_intp first, npy_intp last)
     }
 }
 
+static void
+run_outer_part(void *context, npy_intp first, npy_intp last)
+{
+    const batch *all = context;
+    for (npy_intp i = first; i < last; i++) {
+        product p = product_at(all, i);
+        gs_outer_unlocked(p.type, p.a, p.a_row / p.size, p.b, p.c, p.m, p.n);
+    }
+}
+
 /* Only memory for packed operands can be missing; NumPy's loop does without. */
 static void
 run_own_part(void *context, npy_intp first, npy_intp last)
@@ -578,7 +595,8 @@ run_batch(const batch *all)
 {
     double work = work_of(&all->one);
     if (work > 0 && work < BLAS_THREADS_FROM) {
-        gs_parallel(is_small(&all->one)  ? run_small_part
+        gs_parallel(is_small(&all->one)   ? run_small_part
+                    : is_outer(&all->one) ? run_outer_part
                     : goes_own(&all->one) ? run_own_part
                                           : run_batch_part,
                     (void *)all, all->count, (npy_intp)(work / 8) + 16, 1);

@@ -152,6 +152,18 @@ def test_matrices_of_short_rows_by_a_vector(dtype, n):
             assert np.array_equal(kernels.apply_matmul(matrix, x, False, False), a @ x)
 
 
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex64", "int32"])
+def test_batches_of_outer_products(dtype):
+    """Columns times rows, whose elements are products of two numbers; operands broadcast, and lie in memory in any order."""
+    for (m, n), (of_a, of_b) in itertools.product(
+        [(1, 9), (9, 1), (8, 64), (40, 40), (33, 5)], [((30,), (30,)), ((4, 1), (5,)), ((), (7,))]
+    ):
+        a, b = values(dtype, (*of_a, m, 1), 1), values(dtype, (*of_b, 1, n), 2)
+        for (x, transpose_x), (y, transpose_y) in itertools.product(matrix_layouts(a), matrix_layouts(b)):
+            result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
+            assert_close(result, a * b, 1e-6 if dtype == "complex64" else 0)
+
+
 def test_matmul_backend_follows_from_the_processor():
     try:
         array.set_matmul_backend("own")
