@@ -154,7 +154,7 @@ def test_matrices_of_short_rows_by_a_vector(dtype, n):
 
 @pytest.mark.parametrize("dtype", [*FLOATS, "complex64", "int32"])
 def test_batches_of_outer_products(dtype):
-    """Columns times rows, whose elements are products of two numbers; operands broadcast, and lie in memory in any order."""
+    """Columns times rows: products of two numbers. Operands broadcast, and lie in memory in any order."""
     for (m, n), (of_a, of_b) in itertools.product(
         [(1, 9), (9, 1), (8, 64), (40, 40), (33, 5)], [((30,), (30,)), ((4, 1), (5,)), ((), (7,))]
     ):
