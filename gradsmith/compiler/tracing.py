@@ -281,8 +281,8 @@ class _Run:
         holders = {self.trace.slot(one): one for one in self.given if isinstance(one, Tensor)} | self.trace.captured
         found = []
         for result in results:
-            is_traced = isinstance(result, Tensor) and is_batched_tensor(result) and id(result) not in self.place
-            if is_traced and holders.setdefault(self.trace.slot(result), result) is not result:
+            is_made = isinstance(result, Tensor) and self.trace.is_made(result) and id(result) not in self.place
+            if is_made and holders.setdefault(self.trace.slot(result), result) is not result:
                 result = result.view_as(result) if result.requires_grad else result.detach()
             found.append(result)
         return found

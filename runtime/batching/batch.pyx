@@ -236,10 +236,17 @@ cdef object slice_of_array(object array):
 
 
 cdef bint share_memory_of_batches(PyObject *array, PyObject *view) except -1:
-    """Does `view`, of a batch, show the memory of the batch whose array is `array`?"""
+    """Does `view` show the memory of `array`, where one of them, or both, are batched?
+
+    What a traced op makes of a tensor that the function captures is traced, and the tensor is not.
+    """
     while is_batched_array(array) and is_batched_array(view):
         array = batch_of(array).physical.array
         view = batch_of(view).physical.array
+    if is_batched_array(view) and batch_of(view).level.is_trace:
+        view = batch_of(view).physical.array
+    if is_batched_array(array) or is_batched_array(view):
+        return False
     return memory_of(array) == memory_of(view)
 
 

@@ -74,7 +74,7 @@ cdef TensorBase as_view(TensorBase base, object array):
 
 cdef bint shares_memory(PyObject *array, object view) except -1:
     """NumPy lets a view refer to the array it was made from, or to the array that owns the memory of both."""
-    if is_batched_array(array) and <PyObject *>view != array:
+    if (is_batched_array(array) or is_batched_array(<PyObject *>view)) and <PyObject *>view != array:
         return share_memory_of_batches(array, <PyObject *>view)
     cdef PyObject *owner = cnp.PyArray_BASE(<cnp.ndarray>view)
     if <PyObject *>view == array or owner == array:

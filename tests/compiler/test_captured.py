@@ -55,6 +55,60 @@ def test_views_of_what_is_differentiated_too() -> None:
     assert len(compiled.programs) == 1
 
 
+def test_data_of_a_captured_leaf_is_not_the_leaf() -> None:
+    leaf = ones().requires_grad_()
+    compiled = gs.compile(lambda x: (leaf.data, leaf, leaf.data, leaf * x))
+    for number in range(CALLS):
+        data, same, other, _ = compiled(gs.full((3,), number))
+        assert same is leaf and other is not data
+        assert not data.requires_grad and not other.requires_grad
+        assert data.data_ptr() == leaf.data_ptr()
+
+
+VIEWS_OF_ROWS: list[Any] = [
+    lambda w: w[0],
+    lambda w: w.T[:, 0],
+    lambda w: w.unbind(0)[1],
+    lambda w: w.ravel()[:2],
+    lambda w: w.select(0, 1).view(2),
+]
+
+
+@pytest.mark.parametrize("view_of", VIEWS_OF_ROWS)
+def test_views_of_a_captured_leaf_that_are_made_without_recording(view_of: Any) -> None:
+    """They require grad as the leaf does, and have no history."""
+    leaf = gs.ones(2, 2, requires_grad=True)
+
+    def function(x: Any) -> Any:
+        with gs.no_grad():
+            view = view_of(leaf)
+        return view * x, func.vmap(lambda x: x * view.sum())(x), gs.fori_loop(0, 70, lambda i, x: x * view, x)
+
+    compiled = gs.compile(function)
+    for number in range(CALLS):
+        x = gs.full((2,), float(number))
+        for found, expected in zip(compiled(x), function(x), strict=True):
+            assert gs.equal(found, expected)
+            assert (found.requires_grad, found.is_leaf) == (expected.requires_grad, expected.is_leaf) == (True, False)
+            assert gs.autograd.grad(found.sum(), leaf, allow_unused=True, retain_graph=True) == (None,)
+
+
+@pytest.mark.parametrize("view_of", VIEWS_OF_ROWS)
+def test_a_view_without_history_of_a_captured_leaf_is_not_written_with_one(view_of: Any) -> None:
+    leaf = gs.ones(2, 2, requires_grad=True)
+
+    @gs.compile
+    def function(x: Any) -> Any:
+        with gs.no_grad():
+            view = view_of(leaf)
+        return view.add_(x) * 1
+
+    for _ in range(CALLS):
+        with pytest.raises(RuntimeError, match="view"):
+            function(gs.ones(2))
+        assert gs.equal(leaf, gs.ones(2, 2))
+
+
 def test_packed_sequences() -> None:
     compiled = gs.compile(lambda a, b: pack_sequence([a, b]))
     for seed in range(CALLS):
