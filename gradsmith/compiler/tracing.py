@@ -302,7 +302,7 @@ class _Run:
         """Slots of the cotangents of results, and of inputs and their gradients; nothing where nothing is recorded."""
         made = [one for one in results if isinstance(one, Tensor) and self.trace.is_made(one) and one.requires_grad]
         made = list({id(one): one for one in made if id(one) not in self.place}.values())
-        if any(one.grad_fn is None for one in made):  # a view in no_grad(), or detach().requires_grad_()
+        if not all(map(_has_history, made)):
             raise Unrepeatable("a result requires grad, but has no history: each call would have to make a leaf")
         recorded = [one for one in made if is_batched_tensor(one)]
         if not is_grad_enabled() or not recorded:
@@ -373,6 +373,14 @@ class _Run:
                 continue
             with no_grad():
                 leaf.grad = initial
+
+
+def _has_history(result: Any) -> bool:
+    """A view made in no_grad() has none, nor has ``detach().requires_grad_()``."""
+    try:
+        return result.grad_fn is not None
+    except RuntimeError:  # nor may it be asked for where such a view, or its base, has been written to
+        return False
 
 
 @contextmanager

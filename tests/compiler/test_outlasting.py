@@ -409,6 +409,29 @@ def test_leaves_that_the_function_makes_are_leaves(function, with_grad):
             assert x.grad.tolist() == [2, 2, 2]
 
 
+@pytest.mark.parametrize("view_of", [lambda x: x.view(-1), lambda x: x[None][0], lambda x: x.unbind(0)[0]])
+@pytest.mark.parametrize("with_grad", [True, False])
+def test_a_written_view_of_a_leaf_that_is_made_without_recording(view_of, with_grad):
+    """It requires grad, and its history may not even be asked for."""
+
+    def function(x):
+        with gs.no_grad():
+            view = view_of(x)
+            view += 1
+        return x.detach() * 2, view
+
+    compiled = gs.compile(function)
+    for _ in range(3):
+        for f in (function, compiled):
+            x = gs.ones(1, 3, requires_grad=True)
+            with gs.set_grad_enabled(with_grad):
+                doubled, view = f(x)
+            assert x.tolist() == [[2, 2, 2]] and doubled.tolist() == [[4, 4, 4]]
+            assert view.requires_grad
+            with pytest.raises(RuntimeError, match="view"):
+                view.grad_fn  # noqa: B018
+
+
 def test_leaves_that_a_result_does_not_depend_on():
     """A node that led to them would have what a transform gives require grad."""
     outside = gs.ones(3, requires_grad=True)
