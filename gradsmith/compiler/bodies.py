@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps
+from gradsmith.compiler.plans.raising import may_refuse_values
 from gradsmith.compiler.runs import BlockRun, StepwiseRun
 from gradsmith.compiler.values import Values
 from gradsmith.control_flow.repeating.inner import apart, expect_released, require_repeatable, trace_inside
@@ -60,7 +61,7 @@ def planned_body(
             found = _run(trace, work, examples, is_own, requires_grad)
             outputs = [*found, *_slots_of(trace, 0, made)]
             known = _slots_of(trace, work.first_step, given) if given else []
-            body = Body(trace, outputs, {slot: first_given + number for number, slot in enumerate(known)})
+            body = Body(trace, outputs, {slot: first_given + number for number, slot in enumerate(known)}, is_own)
             expected = [trace.values[slot] for slot in outputs]
     except MemoryError:
         raise
@@ -178,6 +179,8 @@ class Body:
         What the step makes of Python values.
     renewed : set of int
         Slots of those that it writes to, so that each step needs them as they were.
+    may_refuse_values : bool
+        Does it raise errors of values even where nothing reads its results?
     is_block : bool
         Does the program need no Python?
     models : list of ndarray
@@ -185,11 +188,12 @@ class Body:
     values : Values
     """
 
-    def __init__(self, trace: Trace, outputs: list[int], given: dict[int, int]) -> None:
+    def __init__(self, trace: Trace, outputs: list[int], given: dict[int, int], with_errors: bool) -> None:
         outside = [*range(trace.n_inputs), *trace.captured, *given]
         memory = Memory(trace.values, outside, trace.steps)
         steps = [step for step in trace.steps if given.keys().isdisjoint(step.results)] if given else trace.steps
-        steps = needed_steps(steps, outputs, memory)
+        steps = needed_steps(steps, outputs, memory, with_errors)
+        self.may_refuse_values = with_errors and any(may_refuse_values(step, memory) for step in steps)
         read = {slot for step in steps for slot in step.reads} | set(outputs)
         captured = [slot for slot in trace.captured if slot in read]
         self.captured = [trace.captured[slot] for slot in captured]

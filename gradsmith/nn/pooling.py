@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 
 import gradsmith.generated as ops
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.checked_values import check_values
 from gradsmith.runtime.tensors.factories.creation import arange
 from gradsmith.runtime.tensors.factories.random import rand
 
@@ -401,11 +403,14 @@ def _unpooled(
     total = math.prod(sizes)
     flat = (*input.shape[:-dims], math.prod(input.shape[-dims:]))
     zeros = input.detach().new_zeros((*input.shape[:-dims], total))
-    try:
-        found = ops.scatter(zeros, -1, indices.reshape(flat), input.reshape(flat))
-    except (RuntimeError, IndexError) as error:
-        raise RuntimeError(f"{op}(): an index is outside of an output of size {sizes}") from error
+    check_values(partial(_expect_places, op, sizes), indices)
+    found = ops.scatter(zeros, -1, indices.reshape(flat), input.reshape(flat))
     return found.reshape(*input.shape[:-dims], *sizes)
+
+
+def _expect_places(op: str, sizes: list[int], indices: Tensor) -> None:
+    if ((indices < 0) | (indices >= math.prod(sizes))).any():
+        raise RuntimeError(f"{op}(): an index is outside of an output of size {sizes}")
 
 
 def _unpooled_sizes(op: str, usual: list[int], steps: Sequence[int], output: list[int], ndim: int) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gradsmith.autograd.forward_ad import set_fwd_grad_enabled
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated import embedding as rows_of
@@ -9,6 +11,7 @@ from gradsmith.generated import norm, where
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.functions.indexed import one_hot_rows
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, trace_of_thread
+from gradsmith.runtime.batching.checked_values import check_values
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 
 __all__ = ["embedding", "one_hot"]
@@ -126,8 +129,10 @@ def _expect_classes(input: Tensor, num_classes: int) -> None:
         if num_classes == -1:
             raise RuntimeError("one_hot(): Can not infer total number of classes from empty tensor; give num_classes")
         return
-    if is_batched_tensor(input) or is_tracing():
-        return  # scatter_() finds what is no class
+    check_values(partial(_expect_between, num_classes), input)
+
+
+def _expect_between(num_classes: int, input: Tensor) -> None:
     if (input < 0).any():
         raise RuntimeError("one_hot(): Class values must be non-negative")
     if num_classes > 0 and (input >= num_classes).any():

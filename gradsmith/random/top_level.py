@@ -9,7 +9,7 @@ import numpy as np
 from gradsmith.generated.sampling import counted_by
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.gammas import dirichlet, standard_gamma
-from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
+from gradsmith.runtime.batching.checked_values import check_values
 from gradsmith.runtime.tensors.factories import quick_draws
 from gradsmith.runtime.tensors.factories.random import Generator
 from gradsmith.runtime.tensors.queries import is_tensor
@@ -46,7 +46,7 @@ def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     if (few := quick_draws.poisson(input, generator)) is not None:
         return few
     _expect_floating("poisson", "input", input)
-    _expect(input, input >= 0, "invalid Poisson rate, expected rate to be non-negative")
+    check_values(_expect_rates, input)
     found: Tensor = counted_by(input.detach(), [], "poisson", list(input.shape), generator=generator).to(input.dtype)
     return found
 
@@ -73,8 +73,8 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     """
     _expect_floating("binomial", "count", count)
     _expect_floating("binomial", "prob", prob)
-    _expect(count, count >= 0, "binomial(): expects count to be non-negative")
-    _expect(prob, (prob >= 0) & (prob <= 1), "binomial(): expects prob to be in [0, 1]")
+    check_values(_expect_counts, count)
+    check_values(_expect_shares, prob)
     try:
         shape = np.broadcast_shapes(count.shape, prob.shape)
     except ValueError:
@@ -105,6 +105,16 @@ def _expect_floating(op: str, name: str, value: Any) -> None:
         raise RuntimeError(f"{op}(): expects a floating dtype for '{name}', got {value.dtype}")
 
 
-def _expect(value: Tensor, condition: Tensor, wanted: str) -> None:
-    if not (value.is_meta or is_batched_tensor(value) or is_tracing() or condition.all()):
-        raise RuntimeError(wanted)
+def _expect_rates(rates: Tensor) -> None:
+    if not (rates >= 0).all():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+
+
+def _expect_counts(count: Tensor) -> None:
+    if not (count >= 0).all():
+        raise RuntimeError("binomial(): expects count to be non-negative")
+
+
+def _expect_shares(prob: Tensor) -> None:
+    if not ((prob >= 0) & (prob <= 1)).all():
+        raise RuntimeError("binomial(): expects prob to be in [0, 1]")

@@ -5,10 +5,11 @@ Written with differentiable methods of tensors over log-probabilities of size (C
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from gradsmith.runtime.arrays.functions.losses import target_dtype_error, target_size_error
-from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
+from gradsmith.runtime.batching.checked_values import check_values
 
 Tensor = Any
 
@@ -67,12 +68,14 @@ def _loss_of_smoothed_classes(
 def _check_classes(self: Tensor, target: Tensor, dim: int, ignore: int) -> None:
     if target.shape != _size_of_classes(self):
         raise target_size_error("cross_entropy", tuple(self.shape), tuple(target.shape))
-    if target.is_meta or is_batched_tensor(target) or is_tracing():
-        return
+    check_values(partial(_expect_classes, self.shape[dim], ignore), target)
+
+
+def _expect_classes(count: int, ignore: int, target: Tensor) -> None:
     classes = target.numpy()
-    wrong = classes[((classes < 0) | (classes >= self.shape[dim])) & (classes != ignore)]
+    wrong = classes[((classes < 0) | (classes >= count)) & (classes != ignore)]
     if wrong.size:
-        raise IndexError(f"Target {wrong[0]} is out of bounds: there are {self.shape[dim]} classes.")
+        raise IndexError(f"Target {wrong[0]} is out of bounds: there are {count} classes.")
 
 
 def _weighted(tensor: Tensor, weight: Tensor | None, dim: int) -> Tensor:

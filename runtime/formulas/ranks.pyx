@@ -8,10 +8,11 @@ from gradsmith.runtime.formulas.written cimport is_computed_alone
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 import math
+from functools import partial
 
 import numpy as np
 
-from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.batching.checked_values import check_values
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors.factories.creation import full, tensor
@@ -160,13 +161,20 @@ cdef object checked_quantiles(op, object self, object q):
         raise RuntimeError(f"{op}() q must be a scalar or 1D tensor")
     if q.dtype != self.dtype:
         raise RuntimeError(f"{op}() q tensor must be same dtype as the input tensor")
-    if is_computed_alone(self, q):
-        are_in_range = are_shares(array_of(q))
-    else:
-        are_in_range = q.is_meta or is_tracing() or bool(((q >= 0) & (q <= 1)).all())
-    if not are_in_range:
-        raise RuntimeError(f"{op}() q values must be in the range [0, 1]")
+    if not is_computed_alone(self, q):
+        check_values(partial(expect_shares, op), q)
+    elif not are_shares(array_of(q)):
+        raise no_shares(op)
     return q
+
+
+def expect_shares(op, q):
+    if not ((q >= 0) & (q <= 1)).all():
+        raise no_shares(op)
+
+
+cdef object no_shares(op):
+    return RuntimeError(f"{op}() q values must be in the range [0, 1]")
 
 
 cdef object between(object rows, object q, object interpolation, object ignore_nan):

@@ -7,13 +7,17 @@ from numpy cimport npy_intp
 from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.arrays.functions.indexed cimport filling, index_put_of
 from gradsmith.runtime.arrays.functions.scatter_gather cimport int64_index
+from gradsmith.runtime.batching.batch cimport current_trace, is_batched
 from gradsmith.runtime.calls.arguments cimport arrays_in
 from gradsmith.runtime.formulas.numbers cimport wrapped
 from gradsmith.runtime.formulas.written cimport is_computed_alone
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
+from functools import partial
+
 import numpy as np
 
+from gradsmith.runtime.batching.checked_values import check_values
 from gradsmith.runtime.tensors.factories.creation import zeros
 
 cnp.import_array()
@@ -182,14 +186,21 @@ cdef bint replaces(cnp.ndarray a, int axis, cnp.ndarray index, cnp.ndarray sourc
 
 cdef int check_from_start(TensorBase index, object dim, object size) except -1:
     """As in PyTorch, `index_copy` counts from the start alone, other than `index_fill`."""
-    cdef cnp.npy_int64 least = least_of(array_of(index))
-    if least < 0:
-        raise IndexError(f"index_copy(): index {least} is out of bounds for dimension {dim} with size {size}")
+    if is_batched(index) or current_trace() is not None:
+        check_values(partial(expect_from_start, dim, size), index)
+    else:
+        expect_from_start(dim, size, index)
     return 0
 
 
+def expect_from_start(dim, size, TensorBase index not None):
+    cdef cnp.npy_int64 least = least_of(array_of(index))
+    if least < 0:
+        raise IndexError(f"index_copy(): index {least} is out of bounds for dimension {dim} with size {size}")
+
+
 cdef cnp.npy_int64 least_of(object index) except? -1:
-    """The least of the places that an int64 index names, or 0; also where they are not known."""
+    """The least of the places that an int64 index names, or 0; also on the meta device."""
     cdef cnp.npy_int64 least = 0
     cdef const cnp.npy_int64 *places
     cdef npy_intp i

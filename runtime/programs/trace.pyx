@@ -81,6 +81,16 @@ class Expected(Guard):
             raise Outdated(f"{found} in the place of {self.value}")
 
 
+class Check:
+    """A step that raises an error where a run has values that the function does not take, and gives nothing."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *tensors):
+        self.function(*tensors)
+
+
 cdef class TracedCall(TransformedCall):
     """The call that is traced. It tells what is made in it from what was there.
 
@@ -263,6 +273,13 @@ cdef class Trace(VmapLevel):
         cdef Step step = self.new_step(name, operands)
         step.kind, step.function, step.has_effects = CALL, function, has_effects
         return self.finish(step, result)
+
+    def check(self, function, tuple tensors not None):
+        """Have `function` raise an error for values that are not allowed, in each run if they may be others there."""
+        if self.are_known([self.slot_for(tensor) for tensor in tensors]):
+            self.aside(function, self.physicals_of(tensors))
+        else:
+            self.call_of(Check(function), tensors, "check", has_effects=False)
 
     def known_array(self, Py_ssize_t slot):
         """The array of a constant, or of what ops have made of constants, if it has not been written to; else None.

@@ -33,10 +33,8 @@ def needed_steps(
     kept = []
     for step in reversed(steps):
         results = [slot for slot in step.results if slot is not None]
-        if step.writes:
-            is_needed = memory.owners[results[0]] in owners
-        else:
-            is_needed = step.has_effects or not live.isdisjoint(results)
+        is_read = memory.owners[results[0]] in owners if step.writes else not live.isdisjoint(results)
+        is_needed = is_read or step.has_effects  # a draw into memory that nobody reads moves the generator on
         if is_needed or (with_errors and may_refuse_values(step, memory)):
             kept.append(step)
             live.update(step.reads)

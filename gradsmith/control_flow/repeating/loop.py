@@ -165,6 +165,10 @@ class Run:
         return tuple(self.body.run(self.shape, tensors))
 
     @property
+    def may_refuse_values(self) -> bool:
+        return bool(self.body.may_refuse_values)
+
+    @property
     def nbytes(self) -> int:
         """Memory of states and stacked results in a run."""
         states, stacks = self.body.models[: self.shape.n_next], self.body.models[self.shape.n_next :]

@@ -5,7 +5,9 @@ from libc.stdint cimport int64_t
 
 from gradsmith.runtime.formulas.reduction cimport reduced_loss
 
-from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, physical
+from functools import partial
+
+from gradsmith.runtime.batching.checked_values import check_values
 
 cnp.import_array()
 
@@ -62,14 +64,14 @@ cpdef object classes_of_rows(object self, object target, object p):
 
 
 cdef object check_labels(wrong, object self, object labels, object least):
-    """Are labels classes of the scores, as far as their values are known?"""
+    """Raise an error for labels that are no classes of the scores."""
     cdef object count = self.shape[self.ndim - 1] if self.ndim else 1
     if labels.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {labels.dtype}: labels are integers, classes from 0 on")
-    if labels.is_meta or is_tracing():
-        return
-    while is_batched_tensor(labels):
-        labels = physical(labels)
+    check_values(partial(expect_labels, wrong, least, count), labels)
+
+
+def expect_labels(str wrong, least, count, labels):
     if not labels.numel():
         return
     for value in extremes(labels.numpy(force=True)):

@@ -6,12 +6,14 @@ They are written with methods of tensors, so the ops that call them are differen
 from gradsmith.runtime.formulas.numbers cimport wrapped
 
 import math
+from functools import partial
 
 import numpy as np
 
 from gradsmith.runtime.arrays.functions.counting.triangles import pair_numbers
 from gradsmith.runtime.arrays.warning_place import warn_caller
-from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, physical
+from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.batching.checked_values import check_values
 from gradsmith.runtime.graph.tensor import from_array
 
 
@@ -152,18 +154,13 @@ cdef int check_weights(str name, object weights, str kinds, object count) except
             f"cov(): expected {name} to have one number for each of the {count} observations in the input, but its size "
             f"is {list(weights.shape)}"
         )
-    if is_negative_somewhere(weights):
-        raise RuntimeError(f"cov(): {name} cannot be negative")
+    check_values(partial(expect_no_negative, name), weights)
     return 0
 
 
-cdef bint is_negative_somewhere(object tensor):
-    """For a batch, in any of its slices; of what is traced nothing is known."""
-    if is_tracing():
-        return False
-    while is_batched_tensor(tensor):
-        tensor = physical(tensor)
-    return not tensor.is_meta and bool((tensor < 0).any())
+def expect_no_negative(str name, weights):
+    if (weights < 0).any():
+        raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
 cdef int warn_of_freedom(object freedom) except -1:

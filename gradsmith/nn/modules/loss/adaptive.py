@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from gradsmith.nn.modules.container import ModuleList, Sequential
 from gradsmith.nn.modules.linear import Linear
 from gradsmith.nn.modules.module import Module
 from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.batching.checked_values import check_values
 
 
 class _ASMoutput(NamedTuple):
@@ -102,14 +104,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if target_.ndim == 0:
             output, loss = self(input_.unsqueeze(0), target_.unsqueeze(0))
             return _ASMoutput(output.squeeze(0), loss)
+        check_values(partial(_expect_classes, self.n_classes), target_)
         if is_tracing():
             return self._of_all_rows(input_, target_)
-        outside = (target_ < 0) | (target_ >= self.n_classes)
-        if outside.any():
-            raise RuntimeError(
-                f"Target values should be in [0, {self.n_classes - 1}], but values in range "
-                f"[{target_.min().item()}, {target_.max().item()}] were found. "
-            )
         head = F.log_softmax(self.head(input_), dim=1)
         choice = where(target_ < self.shortlist_size, target_, 0)
         within: Any = 0
@@ -122,10 +119,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return _ASMoutput(output, (-output).mean())
 
     def _of_all_rows(self, input: Tensor, target: Tensor) -> _ASMoutput:
-        """The same in a program, which does not know the rows of a cluster: each cluster has all of them.
-
-        A target that is no class is no index of the first scores either.
-        """
+        """The same in a program, which does not know the rows of a cluster: each cluster has all of them."""
         choice, within = target, input.new_zeros(input.shape[0])
         for number, (start, stop) in enumerate(pairwise(self.cutoffs)):
             is_inside = (target >= start) & (target < stop)
@@ -167,6 +161,14 @@ def _check_cutoffs(cutoffs: list[int], n_classes: int) -> None:
         raise ValueError(
             "cutoffs should be a sequence of unique, positive integers sorted in an increasing order, where each value "
             "is between 1 and n_classes-1"
+        )
+
+
+def _expect_classes(count: int, target: Tensor) -> None:
+    if ((target < 0) | (target >= count)).any():
+        raise RuntimeError(
+            f"Target values should be in [0, {count - 1}], but values in range "
+            f"[{target.min().item()}, {target.max().item()}] were found. "
         )
 
 
