@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradsmith.compiler.plans.memory import Memory
+from gradsmith.runtime.arrays.array import has_no_data
 from gradsmith.runtime.programs.program import Step
 from gradsmith.runtime.programs.trace import Check
 
@@ -32,6 +33,8 @@ def may_refuse_values(step: Step, memory: Memory) -> bool:
     """May a step raise an error in a run that the traced one did not?"""
     if isinstance(step.function, Check) or getattr(step.function, "may_refuse_values", False):
         return True
+    if any(has_no_data(memory.arrays[slot]) for slot in step.reads):
+        return False  # batching rules ask meta tensors for shapes
     name = step.name.removesuffix("_")  # of the form in place
     if name in OF_PLACES or name in OF_MATRICES:
         return True
