@@ -289,7 +289,7 @@ class Compiled:
             self.runs_eagerly.add(key)
         elif self._varies_on(variant) and len(self.variants.get(key, ())) == MOST_VARIANTS:
             self.runs_eagerly.add(key)
-            del self.variants[key]
+            self._forget(key)
         else:
             self._add(variant, key, codes)
             self._add_entry(variant, traced, leaves, spec)
@@ -313,7 +313,7 @@ class Compiled:
         variants.append(variant)
 
     def _add_entry(self, variant: Variant, traced: Traced, leaves: list[Any], spec: pytree.TreeSpec) -> None:
-        entry = variant.entry(traced, leaves, self.captured, self._again(spec))
+        entry = variant.short_way = variant.entry(traced, leaves, self.captured, self._again(spec))
         if entry is None or not is_apart(leaves):  # entries do not compare which arguments are the same
             return
         args, kwargs = spec.unflatten(leaves)
@@ -322,12 +322,20 @@ class Compiled:
         else:
             self.entries_of_trees.insert(0, (spec, entry))
 
+    def _forget(self, key: Any) -> None:
+        """Drop the programs for a kind of calls."""
+        dropped = [variant.short_way for variant in self.variants.pop(key)]
+        self.entries = [entry for entry in self.entries if entry not in dropped]
+        self.entries_of_trees = [(spec, entry) for spec, entry in self.entries_of_trees if entry not in dropped]
+
     def _warn_of_variants(self, key: Any) -> None:
         moved = [read for variant in self.variants.get(key, ()) for read in variant.moved()]
         if moved:
             varies, advice = what_moved(moved)
         else:
             varies, advice = what_varies(self.function, list(self.variants), key), ADVICE
+        if not varies:
+            varies, advice = "the way that its choices go", "Such calls run as they are"
         warnings.warn(
             f"compile({_name_of(self.function)}): there are {MOST_VARIANTS} programs already, and this call needs "
             f"another one. What varies: {varies}. {advice}",

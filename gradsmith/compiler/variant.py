@@ -31,7 +31,7 @@ from gradsmith.runtime.programs.recorded import Recorder
 from gradsmith.runtime.programs.sources import values_of
 from gradsmith.runtime.programs.trace import Expected, Guard, Outdated
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
-from gradsmith.runtime.tensors.factories.random import default_generator
+from gradsmith.runtime.tensors.factories.random import default_generator, go_back, place_of
 from gradsmith.utils import pytree
 
 
@@ -66,6 +66,7 @@ class Variant:
         )
         self.reads, self.changes, self.signature = traced.reads, traced.changes, signature_of(traced)
         self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
+        self.short_way: Entry | None = None
         backward, *of_each = self._backward_steps(traced, kept_memory)
         forward = self._forward_steps(traced)
         self._mark_written(traced.sources, [*forward, *backward, *chain.from_iterable(of_each)])
@@ -86,6 +87,7 @@ class Variant:
         self.has_effects = any(set(step.results) <= {None} for step in calls)  # others draw numbers, or choose a branch
         self.may_run_again = not (self.writes or self.has_effects)
         self.has_guards = any(isinstance(step.function, Guard) for step in forward)
+        self.has_choices = any(isinstance(step.function, Chosen) for step in forward)
         self.generators = [generator for generator, _ in traced.trace.generators]
         self._expect_guards_first(traced, forward)
         del self.memory
@@ -213,7 +215,7 @@ class Variant:
 
     def entry(self, traced: Traced, leaves: list[Any], captured: CapturedNames, function: Any) -> Entry | None:
         """The short way to the program, where there is one."""
-        if self.aliased or self.sharing or self.has_guards:
+        if self.aliased or self.sharing:
             return None
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
         results = [
@@ -240,7 +242,12 @@ class Variant:
             self.writes,
             self.recorder(function) if self.backward is not None and is_grad_enabled() else None,
             self.generators,
+            self._drawn_from() if self.has_guards else None,
         )
+
+    def _drawn_from(self) -> list[Any]:
+        """Generators that a run may have drawn from by the time that a guard fails; no trace tells of a choice's."""
+        return [*self.generators, default_generator] if self.has_choices else self.generators
 
     def recorder(self, function: Any) -> Recorder:
         """What gives the results of a run their history; `function` is the function itself, of the leaves."""
@@ -264,14 +271,13 @@ class Variant:
 
     def run_or_none(self, function: Any, leaves: list[Any]) -> tuple[Any] | None:
         """The result of `run`, in a tuple; None, with nothing changed, if a guard fails."""
-        # A choice may have drawn from the generator that no trace of it tells of.
-        generators = [*self.generators, default_generator] if self.has_guards else []
-        states = [(generator, generator.get_state()) for generator in generators]
+        generators = self._drawn_from() if self.has_guards else []
+        places = [place_of(generator) for generator in generators]
         try:
             return (self.run(function, leaves),)
         except Outdated:
-            for generator, state in states:
-                generator.set_state(state)
+            for generator, place in zip(generators, places):
+                go_back(generator, place)
             return None
 
     def run(self, function: Any, leaves: list[Any]) -> Any:

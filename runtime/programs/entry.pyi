@@ -28,5 +28,6 @@ class Entry:
         writes: bool,
         recorder: Recorder | None = None,
         generators: Sequence[Any] = (),
+        guarded: Sequence[Any] | None = None,
     ) -> None: ...
     def call(self, leaves: Sequence[Any]) -> Any: ...

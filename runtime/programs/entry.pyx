@@ -22,6 +22,9 @@ from gradsmith.runtime.programs.snapshots cimport Snapshot
 from gradsmith.runtime.programs.sources cimport grad_of, leaf_in, values_of
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
 
+from gradsmith.runtime.programs.trace import Outdated
+from gradsmith.runtime.tensors.factories.random import go_back, place_of
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -82,6 +85,8 @@ cdef class Entry:
         Of calls whose results have a history.
     generators : sequence
         Those that such a call draws from.
+    guarded : sequence or None
+        If a run may be given up, the generators that are put back then; else None.
     """
 
     cdef Leaf *leaves
@@ -94,14 +99,15 @@ cdef class Entry:
     cdef bint writes
     cdef object make
     cdef Recorder recorder
-    cdef tuple generators
+    cdef tuple generators, guarded
     cdef tuple kept
     cdef bint records, infers
     cdef int dtype
 
     def __init__(
         self, leaves not None, captured not None, Program program not None, list sources not None, list results not None, make,
-        list reads not None, list had not None, list gradients not None, bint writes, Recorder recorder=None, generators=()
+        list reads not None, list had not None, list gradients not None, bint writes, Recorder recorder=None, generators=(),
+        guarded=None,
     ):
         cdef Py_ssize_t i
         self.had, self.gradients, self.writes = [leaf for leaf, _ in had], gradients, writes
@@ -114,6 +120,7 @@ cdef class Entry:
         self.n_leaves, self.n_known = len(leaves), len(self.kept)
         self.program, self.sources, self.results, self.make = program, sources, results, make
         self.recorder, self.generators = recorder, tuple(generators)
+        self.guarded = None if guarded is None else tuple(guarded)
         self.reads = [one for one in reads if isinstance(one, Read)]
         self.snapshots = [one for one in reads if isinstance(one, Snapshot)]
         self.records, self.infers, self.dtype = grad_enabled(), inference_mode_enabled(), default_type()
@@ -133,7 +140,9 @@ cdef class Entry:
         cdef tuple found
         cdef list states = [(generator, generator.get_state()) for generator in self.generators]
         cdef list results = [None] * len(self.results)      # before anything is written: no memory may be left then
-        found = self.program.run(values_of(self.sources, leaves))
+        found = self.program.run(values_of(self.sources, leaves)) if self.guarded is None else self.run_or_none(leaves)
+        if found is None:
+            return NO_MATCH
         if self.recorder is not None:
             found = self.recorder.with_history(found, leaves, states)
         for leaf, place in self.gradients:
@@ -142,6 +151,16 @@ cdef class Entry:
             kind, value = self.results[number]
             results[number] = found[value] if kind == "slot" else leaves[value] if kind == "argument" else value
         return results[0] if self.make is None else self.make(results)
+
+    cdef tuple run_or_none(self, object leaves):
+        """The outputs of the program; None, with nothing changed, where a guard fails."""
+        cdef list places = [place_of(generator) for generator in self.guarded]
+        try:
+            return self.program.run(values_of(self.sources, leaves))
+        except Outdated:
+            for generator, place in zip(self.guarded, places):
+                go_back(generator, place)
+            return None
 
     cdef bint is_for(self, object leaves) except -1:
         cdef Py_ssize_t i

@@ -341,3 +341,43 @@ def test_slices_that_choose_for_themselves() -> None:
     for x in (gs.ones(3), gs.tensor([-1.0, 2.0, -3.0])):
         assert gs.equal(compiled(x), gs.where(x > 0, x.sin(), x.cos()))
     assert len(compiled.programs) == 1
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_call_that_goes_another_way_draws_the_same_numbers(requires_grad: bool) -> None:
+    """The short way to a program gives the run up, and with it what was drawn until then."""
+
+    def function(x: Any) -> Any:
+        noise = gs.rand(3)
+        chosen = gs.cond(x.sum() > 0, lambda x: gs.rand(3) * noise if not x.requires_grad else x * noise, gs.sin, x)
+        return gs.cond(chosen.sum() > 1, lambda x: x, lambda x: x * 2, chosen), gs.rand(3)
+
+    compiled = gs.compile(function)
+    for number in range(24):
+        x = gs.full((3,), (-1) ** (number // 3) * number / 4, requires_grad=requires_grad)
+        found = []
+        for f in (function, compiled):
+            gs.manual_seed(number)
+            found.append([*f(x), gs.rand(3)])
+        assert all(map(gs.equal, *found))
+    assert 2 <= len(compiled.programs) <= 4
+
+
+def test_choices_that_go_too_many_ways_run_as_they_are() -> None:
+    sizes = [gs.ones(size) for size in range(1, 12)]
+    place = gs.tensor(0)
+
+    def function(place: Any) -> Any:
+        for number, rows in enumerate(sizes):
+            place = place - 1
+            found = gs.cond(place < 0, lambda rows: rows * 2, lambda rows: rows[:0], rows)
+            if found.shape[0]:
+                return found, number
+        return found, -1
+
+    compiled = gs.compile(function)
+    with pytest.warns(UserWarning, match="What varies: the way that its choices go. Such calls run as they are"):
+        for number in [*range(11), *range(11)]:
+            found, way = compiled(place + number)
+            assert (way, found.tolist()) == (number, [2.0] * (number + 1))
+    assert not compiled.programs and not compiled.entries

@@ -22,7 +22,7 @@ from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.programs.layouts import copied_as_it_lies
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
-from gradsmith.runtime.tensors.factories.random import get_rng_state
+from gradsmith.runtime.tensors.factories.random import default_generator, place_of
 from gradsmith.utils import pytree
 
 Tensors = list[Any]
@@ -82,6 +82,7 @@ class _Step:
         self.op, self.lifted, self.run = op, lifted, run
         self.leaves = [None if place in places else leaf for place, leaf in enumerate(leaves)]
         self.spec, self.places = spec, places
+        self.may_change = not _is_of_tuples(spec)
         self.result: pytree.TreeSpec | None = None
         self.looks: list[Any] = []
         self.way: Way | None = None
@@ -102,13 +103,13 @@ class _Step:
         leaves = list(self.leaves)
         for place, tensor in zip(self.places, tensors):
             leaves[place] = tensor
-        functions = self.lifted.bound(list(tensors[count:]))
+        functions = self.lifted.bound(list(tensors[count:])) if self.lifted.tensors else self.lifted.function
         versions = [tensor._version for tensor in tensors]
         operands = self.spec.unflatten(leaves)
         found, spec = pytree.flatten(self.run(functions, operands))
         if versions != [tensor._version for tensor in tensors]:
             self._refuse("may not write to what they are given in a compiled function")
-        if not _holds(operands, leaves, self.spec):
+        if self.may_change and not _holds(operands, leaves, self.spec):
             self._refuse("may not change lists and dicts that they are given in a compiled function")
         self._expect_same(found, spec)
         return found
@@ -143,6 +144,10 @@ class _Step:
 
 def _copy_of(tensor: Any) -> Any:
     return from_array(copied_as_it_lies(array_behind(tensor)))
+
+
+def _is_of_tuples(spec: pytree.TreeSpec) -> bool:
+    return spec.is_leaf() or (spec.cls is tuple and all(map(_is_of_tuples, spec.children)))
 
 
 def _holds(tree: Any, leaves: Tensors, spec: pytree.TreeSpec) -> bool:
@@ -235,9 +240,9 @@ class Pullback(_Derived):
         from gradsmith.func import vjp
 
         of_some = _of_some(self.work, tensors[: self.count], self.wanted, self.results)
-        state = get_rng_state()
+        place = place_of(default_generator)
         _, pullback = vjp(of_some, *[tensors[n] for n in self.wanted])
-        _expect_none_drawn(self.op, state)
+        _expect_none_drawn(self.op, place)
         return list(pullback(tuple(tensors[self.count :])))
 
 
@@ -252,15 +257,15 @@ class Push(_Derived):
 
         of_some = _of_some(self.work, tensors[: self.count], self.places, self.results)
         primals = tuple([tensors[place] for place in self.places])
-        state = get_rng_state()
+        place = place_of(default_generator)
         tangents = jvp(of_some, primals, tuple(tensors[self.count :]))[1]
-        _expect_none_drawn(self.op, state)
+        _expect_none_drawn(self.op, place)
         return list(tangents)
 
 
-def _expect_none_drawn(op: str, state: Any) -> None:
+def _expect_none_drawn(op: str, place: Any) -> None:
     """Refuse a derivative that has called a function which draws: it got other numbers than the value."""
-    if has_drawn_since(state):
+    if has_drawn_since(place):
         raise RuntimeError(
             f"{op}(): gradients of random numbers that its functions draw are not possible in a compiled "
             "function; draw them outside of it and hand them over"

@@ -18,7 +18,7 @@ from gradsmith.autograd.function import Function
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.programs.trace import Guard, Outdated
 from gradsmith.runtime.switches.grad_mode import enable_grad, no_grad
-from gradsmith.runtime.tensors.factories.random import get_rng_state, set_rng_state
+from gradsmith.runtime.tensors.factories.random import default_generator, go_back, place_of
 
 LEAF = "AccumulateGrad"  # the name of the node that adds gradients to a leaf
 
@@ -103,19 +103,18 @@ class Chosen(Guard):
 
     def __call__(self, *tensors: Any) -> tuple[Any, ...]:
         is_first = self.work.way is None
-        state = get_rng_state() if is_first or any(self.needs) else None
+        place = place_of(default_generator) if is_first or any(self.needs) else None
         try:
-            found = self._called(tensors, state)
+            found = self._called(tensors, place)
         except NotOneStep:
             if not is_first:
                 raise self._outdated() from None
-            assert state is not None
-            set_rng_state(state)
+            go_back(default_generator, place)
             raise
         with no_grad():
             return tuple([_apart(one.detach(), tensors) for one in found])
 
-    def _called(self, tensors: Sequence[Any], state: Any) -> list[Any]:
+    def _called(self, tensors: Sequence[Any], place: Any) -> list[Any]:
         records = any(self.needs)
         tensors = self.work.for_run(list(tensors))
         # An operand that is given twice has a gradient for each of its places.
@@ -123,7 +122,7 @@ class Chosen(Guard):
         with enable_grad() if records else no_grad():
             given = [Twin.apply(leaf) if needs else leaf for leaf, needs in zip(leaves, self.needs)]
             found = self.work(given)
-        if records and self.work.is_exact and has_drawn_since(state):
+        if records and self.work.is_exact and has_drawn_since(place):
             raise NotOneStep("random numbers, which a gradient would draw again")
         same_as = _same_as(found, given, self.work.is_exact) if self.work.gives_operands else (None,) * len(found)
         way = Way(same_as, _reached(found, leaves) if records and self.work.is_exact else None)
@@ -143,9 +142,9 @@ class Chosen(Guard):
         )
 
 
-def has_drawn_since(state: Any) -> bool:
-    """Has the generator of all ops gone on since it had this state?"""
-    return not bool((get_rng_state() == state).all())
+def has_drawn_since(place: Any) -> bool:
+    """Has the generator of all ops gone on since it was there?"""
+    return bool(place_of(default_generator) != place)
 
 
 def _same_as(found: Sequence[Any], given: Sequence[Any], expect_no_views: bool) -> tuple[int | None, ...]:

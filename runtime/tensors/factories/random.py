@@ -146,6 +146,18 @@ class Generator:
         return f"<gradsmith.Generator seeded with {self._seed}>"
 
 
+def place_of(generator: Generator) -> Any:
+    """Where a generator is, in less time than its state takes; equal where it has not been used since."""
+    source = generator.numpy
+    return source, source.bit_generator.state, generator._seed
+
+
+def go_back(generator: Generator, place: Any) -> None:
+    """Have a generator go on from where it was."""
+    generator._numpy, state, generator._seed = place
+    generator.numpy.bit_generator.state = state
+
+
 def _seed(generator: Generator, number: int) -> None:
     generator.manual_seed(number)
 
