@@ -10,6 +10,7 @@ from gradsmith.compiler.plans.plan import make_program, needed_steps
 from gradsmith.compiler.plans.raising import may_refuse_values
 from gradsmith.compiler.runs import BlockRun, StepwiseRun
 from gradsmith.compiler.values import Values
+from gradsmith.control_flow.choices.ways import leaves_behind
 from gradsmith.control_flow.repeating.inner import apart, expect_released, require_repeatable, trace_inside
 from gradsmith.control_flow.repeating.loop import Mark, Shape, Untraceable
 from gradsmith.generated.tensor import Tensor
@@ -32,6 +33,7 @@ def planned_body(
     made: Marks = (),
     given: Marks = (),
     first_given: int = 0,
+    leaves: Sequence[Any] = (),
 ) -> Body:
     """The program of ``work(tensors)``, one step of a loop.
 
@@ -47,6 +49,8 @@ def planned_body(
         Values on the way that are results too.
     given : sequence of Mark
         Values that the step of a backward need not compute again: examples from `first_given` on.
+    leaves : sequence of Tensor
+        What the step reads in the place of the last of its examples.
 
     Raises
     ------
@@ -58,10 +62,11 @@ def planned_body(
     """
     try:
         with trace_inside() as trace:
-            found = _run(trace, work, examples, is_own, requires_grad)
+            found, reached = _run(trace, work, examples, is_own, requires_grad, leaves)
             outputs = [*found, *_slots_of(trace, 0, made)]
             known = _slots_of(trace, work.first_step, given) if given else []
             body = Body(trace, outputs, {slot: first_given + number for number, slot in enumerate(known)}, is_own)
+            body.reached = reached
             expected = [trace.values[slot] for slot in outputs]
     except MemoryError:
         raise
@@ -80,18 +85,34 @@ def planned_body(
 
 
 def _run(
-    trace: Trace, work: Work, examples: Sequence[Any], is_own: bool, requires_grad: Sequence[bool] | None = None
-) -> list[int]:
-    """Slots of the results."""
+    trace: Trace,
+    work: Work,
+    examples: Sequence[Any],
+    is_own: bool,
+    requires_grad: Sequence[bool] | None = None,
+    leaves: Sequence[Any] = (),
+) -> tuple[list[int], list[frozenset[int]] | None]:
+    """Slots of the results, and the operands that each has a gradient for if the step is recorded."""
     with no_grad() if requires_grad is None else enable_grad():
         given = [trace.argument(apart(one)) for one in examples]
         for one, is_wanted in zip(given, requires_grad or ()):
             one.requires_grad_(is_wanted)
         found = work(given)
+    operands = [*given[: len(given) - len(leaves)], *leaves]
+    reached = None if requires_grad is None else _reached(found, operands)
     with no_grad():
         found = [_laid_out(trace, one, is_own) for one in found]
     require_repeatable(trace)
-    return [trace.slot(one) for one in found]
+    return [trace.slot(one) for one in found], reached
+
+
+def _reached(results: Sequence[Any], operands: Sequence[Any]) -> list[frozenset[int]]:
+    recorded = iter(leaves_behind([one for one in results if one.grad_fn is not None], operands))
+    places = {id(one): number for number, one in enumerate(operands) if one.requires_grad}
+    return [
+        next(recorded) if one.grad_fn is not None else frozenset([places[id(one)]] if id(one) in places else [])
+        for one in results
+    ]
 
 
 def _slots_of(trace: Trace, first: int, marks: Marks) -> list[int]:
@@ -106,7 +127,7 @@ def marks_read_later(work: Any, examples: Sequence[Any]) -> Marks:
     """What a step makes and its backward `work` reads; nothing where it is simpler to make all of it again."""
     try:
         with trace_inside() as trace:
-            outputs = _run(trace, work, examples, False)
+            outputs, _ = _run(trace, work, examples, False)
             outside = [*range(trace.n_inputs), *trace.captured]
             memory = Memory(trace.values, outside, trace.steps)
             return _read_later(trace.steps, outputs, memory, range(work.first_step, work.first_step + work.n_steps))
@@ -179,6 +200,8 @@ class Body:
         What the step makes of Python values.
     renewed : set of int
         Slots of those that it writes to, so that each step needs them as they were.
+    reached : list of frozenset of int, or None
+        For each result of a step that is recorded the operands that it has a gradient for.
     may_refuse_values : bool
         Does it raise errors of values even where nothing reads its results?
     is_block : bool
@@ -189,6 +212,7 @@ class Body:
     """
 
     def __init__(self, trace: Trace, outputs: list[int], given: dict[int, int], with_errors: bool) -> None:
+        self.reached: list[frozenset[int]] | None = None
         outside = [*range(trace.n_inputs), *trace.captured, *given]
         memory = Memory(trace.values, outside, trace.steps)
         steps = [step for step in trace.steps if given.keys().isdisjoint(step.results)] if given else trace.steps

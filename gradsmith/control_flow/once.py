@@ -19,6 +19,7 @@ import numpy as np
 from gradsmith.control_flow.held import Held
 from gradsmith.control_flow.lifting import Lifted
 from gradsmith.control_flow.probes import Probe, Seen, leaves_of, probed
+from gradsmith.control_flow.repeating.links import Links
 from gradsmith.control_flow.repeating.loop import Loop, Shape, Untraceable, keeping, looped, value_of
 from gradsmith.control_flow.repeating.pulled import with_marks
 from gradsmith.control_flow.segmented import looped_in_segments
@@ -108,8 +109,11 @@ def _loop_of(step: _Step, operands: list[Any], probes: list[Probe], n: int) -> L
         raise Untraceable("rows that are not aligned")
     operands = [*operands, *leaves]
     known = set(map(id, leaves))
-    if any(one.requires_grad and id(one) not in known for one in loop.body(operands).captured):
+    body = loop.body(operands)
+    if any(one.requires_grad and id(one) not in known for one in body.captured):
         raise Untraceable("a step that captures a tensor in two ways")
+    if body.reached is not None:
+        loop = replace(loop, links=Links(body.reached, n_carry))
     loop = replace(loop, twins=_single_twins(step.twins))
     if is_grad_enabled() and any(one.requires_grad for one in operands):
         loop = with_marks(loop, operands)

@@ -29,7 +29,9 @@ def _segments(loop: Loop, operands: list[Any], first: int, count: int, length: i
         rows = operands[place][first : first + count * length]
         given[place] = rows.reshape(count, length, *rows.shape[1:])
     segment = _Segment(replace(loop, shape=replace(shape, n=length)))
-    outer = replace(loop, work=segment, shape=replace(shape, n=count), twins=(), is_own=False, made=(), bodies={})
+    outer = replace(
+        loop, work=segment, shape=replace(shape, n=count), twins=(), is_own=False, made=(), bodies={}, n_inside=length
+    )
     found = looped(outer, given)
     return [*found[: shape.n_next], *(one.flatten(0, 1) for one in found[shape.n_next :])]
 

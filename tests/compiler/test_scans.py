@@ -728,3 +728,70 @@ def test_results_of_the_first_step_may_be_the_only_ones_with_a_history() -> None
     for _ in range(2):
         x = gs.tensor([1.0, -2.0])
         assert gs.equal(compiled(x), 2 * x)
+
+
+# ---- which gradients there are
+
+STEPS = 71
+
+
+def of_parts(x: Any, w: Any, v: Any) -> Any:
+    (a, b), (c, d) = gs.scan(lambda s, _: ((s[0] * w, s[1].sin()), (s[0] * 2, s[1] * v)), (x, w * 1), None, STEPS)
+    return a, b, c, d
+
+
+def of_rows(x: Any, w: Any, v: Any) -> Any:
+    return gs.scan(lambda s, row: (s.sin(), row * w), x, gs.stack([v] * STEPS))
+
+
+def exchanged(x: Any, w: Any, v: Any) -> Any:
+    return gs.fori_loop(0, STEPS, lambda i, s: (s[1], s[0] * 0.5, s[2] * v), (x, w * 1, v * 1))
+
+
+def cut_off(x: Any, w: Any, v: Any) -> Any:
+    return gs.scan(lambda s, _: (s.detach().sin() * v, (s * w, v.exp())), x, None, STEPS)
+
+
+def in_segments(x: Any, w: Any, v: Any) -> Any:
+    return gs.scan(lambda s, _: ((s[0] * w, s[1]), s[1] * v), (x, v * 1), None, STEPS)[0]
+
+
+def in_segments_compiled(x: Any, w: Any, v: Any) -> Any:
+    return gs.scan(lambda s, _: ((s[0] * w, s[1]), s[1] * v), (x, v * 1), None, STEPS, checkpoint="sqrt")[0]
+
+
+def of_a_layer() -> Callable[..., Any]:
+    layer = gs.nn.Linear(3, 3)
+
+    def function(x: Any, w: Any, v: Any) -> Any:
+        return gs.scan(lambda s, _: ((s[0] + layer(s[0]), s[1] * v), None), (x, w * 1), None, STEPS)[0]
+
+    return function
+
+
+@pytest.mark.parametrize(
+    ("function", "compiled"),
+    [
+        (of_parts, of_parts),
+        (of_rows, of_rows),
+        (exchanged, exchanged),
+        (cut_off, cut_off),
+        (in_segments, in_segments_compiled),
+        (of_layer := of_a_layer(), of_layer),
+    ],
+)
+def test_results_have_gradients_of_what_they_come_from_alone(function: Any, compiled: Any) -> None:
+    """Other inputs have None, as in eager, and not zeros."""
+    compiled = gs.compile(compiled)
+    for _ in range(2):
+        leaves = [gs.tensor([0.5, 0.2, 0.1], requires_grad=True) for _ in range(3)]
+        found, expected = (gs.utils.pytree.flatten(f(*leaves))[0] for f in (compiled, function))
+        for one, other in zip(found, expected, strict=True):
+            assert one.requires_grad == other.requires_grad
+            if one.requires_grad:
+                slopes, wanted = (
+                    gs.autograd.grad(result.sum(), leaves, allow_unused=True, retain_graph=True)
+                    for result in (one, other)
+                )
+                assert [slope is None for slope in slopes] == [slope is None for slope in wanted]
+                assert all(gs.allclose(s, w) for s, w in zip(slopes, wanted) if s is not None)

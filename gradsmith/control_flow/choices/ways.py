@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gradsmith.autograd.function import Function
+from gradsmith.control_flow.repeating.links import Reached
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.programs.trace import Guard, Outdated
 from gradsmith.runtime.switches.grad_mode import enable_grad, no_grad
@@ -202,7 +203,9 @@ def _sources_behind(source: tuple[Any, int]) -> list[tuple[Any, int]]:
 
 
 def _reached_by(node: Any) -> tuple[frozenset[int], ...] | None:
-    way = getattr(node, "way", None)
+    way, links = getattr(node, "way", None), getattr(node, "links", None)
+    if isinstance(links, Reached):
+        return links
     return way.reached if isinstance(way, Way) else None
 
 

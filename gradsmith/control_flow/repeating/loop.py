@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.function import Function
+from gradsmith.control_flow.repeating.links import Links, Reached
 from gradsmith.runtime.batching.batch import is_batched_tensor, level_of, trace_of_thread
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -88,6 +89,10 @@ class Loop:
         The same in the backward: its last rows.
     bodies : dict
         Programs of the step, by the layouts of what it is given.
+    links : Links or None
+        Which results of a step of the user's have a gradient of which operands, where that is known.
+    n_inside : int
+        Of the user's steps in each step of this loop.
     """
 
     work: Work
@@ -99,6 +104,8 @@ class Loop:
     made: tuple[Mark, ...] = ()
     given: tuple[Mark, ...] = ()
     bodies: dict[Any, Any] = field(default_factory=dict)
+    links: Links | None = None
+    n_inside: int = 1
 
     def values(self, tensors: Tensors) -> list[Any]:
         """The values that stand for these tensors in the traced run."""
@@ -126,7 +133,7 @@ class Loop:
             requires_grad = self._requires_grad(tensors) if self.is_own and is_grad_enabled() else None
             first_given = self.shape.n_state + self.shape.n_rows - len(self.given)
             self.bodies[key] = trace_of_thread().planner.body(
-                self.work, examples, self.is_own, requires_grad, made, self.given, first_given
+                self.work, examples, self.is_own, requires_grad, made, self.given, first_given, self.leaves
             )
         return self.bodies[key]
 
@@ -195,6 +202,9 @@ class Looped(Function):
         ctx.mark_non_differentiable(*extra)
         ctx.save_for_backward(*inputs[1 + loop.shape.n_state :], *kept, *extra)
         ctx.save_for_forward(*inputs[1:], *kept)
+        ctx.links = None if loop.links is None else loop.links.after(loop.shape.n * loop.n_inside)
+        if ctx.links is not None:
+            ctx.links = Reached([*ctx.links, *[frozenset()] * (len(output) - len(ctx.links))])
         ctx.versions = [(one, one._version) for one in loop.body(inputs[1:]).captured]
 
     @staticmethod

@@ -22,7 +22,7 @@ def mapped_loop(loop: Loop, info: Any, in_dims: Sequence[Any], tensors: Sequence
         given.append(tensor)
         dims.append(dim)
     work = Mapped(loop.work, tuple(dims), info.randomness)
-    return replace(loop, work=work, is_own=False, made=(), given=(), bodies={}), given
+    return replace(loop, work=work, is_own=False, made=(), given=(), bodies={}, links=None), given
 
 
 def _in_front(tensor: Any, dim: int | None, size: int) -> Any:
