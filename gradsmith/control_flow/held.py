@@ -34,6 +34,10 @@ class Held:
         """Has nothing changed, as far as can be seen?"""
         return len(self.values) == len(other.values) < MOST and all(map(_is_same, self.values, other.values))
 
+    def has_changed(self, other: Held) -> bool:
+        """Has anything changed, for certain?"""
+        return max(len(self.values), len(other.values)) < MOST and not self.is_same(other)
+
     def _add(self, value: Any) -> None:
         if len(self.values) >= MOST:
             return

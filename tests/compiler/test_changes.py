@@ -680,3 +680,86 @@ def test_parameters_are_results() -> None:
         assert itself is w and not values.requires_grad and values.tolist() == [1, 2, 3]
         (product.sum() + itself.sum()).backward()
         assert w.grad.tolist() == [number + 1.0] * 3
+
+
+# ---- what branches and loops change, and what holds much
+
+
+def noted(state: dict[str, Any], x: Any) -> None:
+    state["last"] = x * 5
+
+
+def counted(state: dict[str, Any], x: Any) -> None:
+    state["count"] += 1
+
+
+def listed(state: dict[str, Any], x: Any) -> None:
+    state["all"].append(x * 5)
+
+
+def in_a_branch(change: Any, state: dict[str, Any], x: Any) -> Any:
+    def positive(x: Any) -> Any:
+        change(state, x)
+        return x * 2
+
+    return gs.cond(x.sum() > 0, positive, lambda x: x * 3, x)
+
+
+def in_steps(change: Any, state: dict[str, Any], x: Any) -> Any:
+    def step(x: Any) -> Any:
+        change(state, x)
+        return x * 2
+
+    return gs.while_loop(lambda x: x.abs().sum() < 10, step, x)
+
+
+def in_a_condition(change: Any, state: dict[str, Any], x: Any) -> Any:
+    def condition(x: Any) -> Any:
+        change(state, x)
+        return x.abs().sum() < 10
+
+    return gs.while_loop(condition, lambda x: x * 2, x)
+
+
+@pytest.mark.parametrize("function", [in_a_branch, in_steps, in_a_condition])
+@pytest.mark.parametrize("change", [noted, counted, listed])
+@pytest.mark.parametrize("has_tensors", [False, True])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_changes_by_choices(function: Any, change: Any, has_tensors: bool, requires_grad: bool) -> None:
+    """Python makes them in a run, on copies of lists and dicts that have tensors."""
+    states: list[dict[str, Any]] = [{"count": 0, "all": [], "last": None} for _ in range(2)]
+    for state in states if has_tensors else ():
+        state["tensor"] = gs.zeros(2)
+    functions = [lambda x: function(change, states[0], x), gs.compile(lambda x: function(change, states[1], x))]
+    for size in (1.0, 2.0, -1.0, 3.0, -1.0, 0.5):
+        x = gs.full((2,), size, requires_grad=requires_grad)
+        expected, found = (f(x) for f in functions)
+        assert gs.equal(found, expected)
+        eager, own = (gs.utils.pytree.flatten(state) for state in states)
+        assert own[1] == eager[1]
+        assert all(gs.equal(a, b) if isinstance(a, gs.Tensor) else a == b for a, b in zip(own[0], eager[0]))
+
+
+def test_changes_of_what_holds_many_items() -> None:
+    def lists() -> Any:
+        return [gs.ones(2) for _ in range(150)], list(range(150)), set(range(150)), dict.fromkeys(range(150), 0)
+
+    def function(held: Any, x: Any) -> Any:
+        tensors, numbers, names, table = held
+        tensors.append(x * 2)
+        numbers[3] += 1
+        names.add(len(names))
+        table[len(table)] = x * 3
+        return x * numbers[3] * len(names) + len(tensors) + numbers[5]
+
+    ours, eagers = lists(), lists()
+    compiled = gs.compile(lambda x: function(ours, x))
+    for number in range(4):
+        x = gs.full((2,), float(number))
+        assert gs.equal(compiled(x), function(eagers, x))
+        assert ours[1:3] == eagers[1:3]
+        for one, other in ((ours[0], eagers[0]), (ours[3].values(), eagers[3].values())):
+            assert [getattr(a, "tolist", lambda a=a: a)() for a in one] == [
+                getattr(a, "tolist", lambda a=a: a)() for a in other
+            ]
+        ours[1][5] = eagers[1][5] = number

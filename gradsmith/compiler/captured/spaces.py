@@ -19,7 +19,7 @@ from gradsmith.runtime.programs.reads import CONTENTS, LENGTH, MISSING, Read
 from gradsmith.utils import pytree
 
 MOST_TENSORS = 10_000  # what holds more is data
-MOST_ITEMS = 100  # the same of numbers, and of what lies deeper
+MOST_ITEMS = 1000  # the same of numbers, and of what lies deeper
 ASKING = frozenset({"hasattr", "getattr"})  # whether there is an attribute
 ALL = object()  # the name by which the items of a list are put there together
 _OF_MODULES = frozenset({"training", *TABLES, *HOOK_TABLES})
@@ -195,7 +195,7 @@ class Items(Space):
         if isinstance(self.holder, tuple):
             return
         yield from super().reads(words, captured)
-        if len(self.before) == len(self.holder) <= MOST_ITEMS:
+        if len(self.before) == len(self.holder):
             yield Read(self.holder, LENGTH, len(self.holder))
 
     def changed(self, words: Set[str]) -> Iterator[tuple[Any, Any]]:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from gradsmith.autograd.function import Function
-from gradsmith.control_flow.choices.ways import Chosen, NotOneStep, Way, Work, has_drawn_since
+from gradsmith.control_flow.choices.ways import ChangesOthers, Chosen, NotOneStep, Way, Work, has_drawn_since
+from gradsmith.control_flow.held import Held
 from gradsmith.control_flow.lifting import Lifted
 from gradsmith.runtime.batching.batch import is_batched_tensor, level_of, trace_of_thread
 from gradsmith.runtime.calls.forward_ad import all_tangents
@@ -60,7 +61,19 @@ def chosen_in_runs(op: str, functions: list[Any], operands: Any, run: Callable[.
     places = [place for place, leaf in enumerate(leaves) if is_tensor(leaf)]
     step = _Step(op, lifted, leaves, spec, places, run)
     tensors = [*[leaves[place] for place in places], *lifted.tensors]
-    return step.tree_of(_ran(step, op, tensors), tensors)
+    before = Held(functions)
+    try:
+        return step.tree_of(_ran(step, op, tensors), tensors)
+    except ChangesOthers:
+        raise _changes(op) from None
+    finally:
+        if before.has_changed(Held(functions)):
+            raise _changes(op)
+
+
+def _changes(op: str) -> Exception:
+    """Of functions that change what outlasts them, of which no trace tells."""
+    return trace_of_thread().call.lasting(f"{op}() with functions that change what outlasts them,")  # type: ignore[no-any-return]
 
 
 def _ran(work: Work, op: str, tensors: Tensors) -> Tensors:
@@ -88,6 +101,7 @@ class _Step:
         self.way: Way | None = None
         self.gives_operands, self.is_exact = True, op == "cond"
         self.tried: set[bool] = set()  # truth values whose function has been called on copies
+        self.is_new = False  # is the next call the first one of a function?
 
     def for_run(self, tensors: Tensors) -> Tensors:
         """What a run calls it with: copies for a function that is new to it, in case that it writes to them."""
@@ -95,6 +109,7 @@ class _Step:
         if outcome in self.tried:
             return tensors
         self.tried.add(outcome)
+        self.is_new = True
         copies = {id(tensor): _copy_of(tensor) for tensor in tensors}
         return [copies[id(tensor)] for tensor in tensors]
 
@@ -106,7 +121,10 @@ class _Step:
         functions = self.lifted.bound(list(tensors[count:])) if self.lifted.tensors else self.lifted.function
         versions = [tensor._version for tensor in tensors]
         operands = self.spec.unflatten(leaves)
+        before, self.is_new = Held(functions) if self.is_new else None, False
         found, spec = pytree.flatten(self.run(functions, operands))
+        if before is not None and self.lifted.tensors and before.has_changed(Held(functions)):
+            raise ChangesOthers()
         if versions != [tensor._version for tensor in tensors]:
             self._refuse("may not write to what they are given in a compiled function")
         if self.may_change and not _holds(operands, leaves, self.spec):

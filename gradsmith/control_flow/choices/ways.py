@@ -43,6 +43,10 @@ class NotOneStep(Exception):
     """No step of a program can do what the functions of a choice do, such as write to an operand."""
 
 
+class ChangesOthers(NotOneStep):
+    """The functions change a list or a dict that they hold, of which a step has a copy."""
+
+
 class Work(Protocol):
     """A function of tensors that a program calls in each run.
 
