@@ -64,6 +64,8 @@ class Variant:
         self.recorded_slots = list(  # of the results that have a history, in the order of `cotangents`
             dict.fromkeys(result.slot for result in self.results if result.requires_grad and result.slot is not None)
         )
+        # those that do not require grad, even if they show a leaf, whose views do in no_grad()
+        self.plain = _slots_in(result.slot for result in self.results if not result.requires_grad)
         self.reads, self.changes, self.signature = traced.reads, traced.changes, signature_of(traced)
         self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
         self.short_way: Entry | None = None
@@ -243,6 +245,7 @@ class Variant:
             self.recorder(function) if self.backward is not None and is_grad_enabled() else None,
             self.generators,
             self._drawn_from() if self.has_guards else None,
+            [place[slot] for slot in self.plain],
         )
 
     def _drawn_from(self) -> list[Any]:
@@ -297,6 +300,9 @@ class Variant:
         for source, slot in self.gradients:
             with no_grad():
                 _leaf_of(source, leaves).grad = None if slot is None else found[slot].detach()
+        for slot in self.plain:
+            if found[slot].requires_grad:
+                found[slot] = found[slot].detach()
         results = [_result(result, found, leaves) for result in self.results]
         return self._left(results) if self.changes else self.spec.unflatten(results)
 

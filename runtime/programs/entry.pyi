@@ -29,5 +29,6 @@ class Entry:
         recorder: Recorder | None = None,
         generators: Sequence[Any] = (),
         guarded: Sequence[Any] | None = None,
+        plain: Sequence[int] = (),
     ) -> None: ...
     def call(self, leaves: Sequence[Any]) -> Any: ...

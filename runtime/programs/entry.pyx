@@ -13,7 +13,7 @@ from gradsmith.runtime.arrays.overlap cimport ranges_meet
 from gradsmith.runtime.batching.batch cimport living
 from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
 from gradsmith.runtime.graph.tangent cimport open_levels
-from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, meta_of
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, REQUIRES_GRAD, TensorBase, TensorMeta, meta_of
 from gradsmith.runtime.overrides.dispatch cimport is_overridden, overriding
 from gradsmith.runtime.programs.program cimport Program
 from gradsmith.runtime.programs.reads cimport Read
@@ -87,6 +87,8 @@ cdef class Entry:
         Those that such a call draws from.
     guarded : sequence or None
         If a run may be given up, the generators that are put back then; else None.
+    plain : sequence of int
+        Outputs that do not require grad, even if they show a leaf, whose views do in `no_grad`.
     """
 
     cdef Leaf *leaves
@@ -99,7 +101,7 @@ cdef class Entry:
     cdef bint writes
     cdef object make
     cdef Recorder recorder
-    cdef tuple generators, guarded
+    cdef tuple generators, guarded, plain
     cdef tuple kept
     cdef bint records, infers
     cdef int dtype
@@ -107,7 +109,7 @@ cdef class Entry:
     def __init__(
         self, leaves not None, captured not None, Program program not None, list sources not None, list results not None, make,
         list reads not None, list had not None, list gradients not None, bint writes, Recorder recorder=None, generators=(),
-        guarded=None,
+        guarded=None, plain=(),
     ):
         cdef Py_ssize_t i
         self.had, self.gradients, self.writes = [leaf for leaf, _ in had], gradients, writes
@@ -120,7 +122,7 @@ cdef class Entry:
         self.n_leaves, self.n_known = len(leaves), len(self.kept)
         self.program, self.sources, self.results, self.make = program, sources, results, make
         self.recorder, self.generators = recorder, tuple(generators)
-        self.guarded = None if guarded is None else tuple(guarded)
+        self.guarded, self.plain = None if guarded is None else tuple(guarded), tuple(plain)
         self.reads = [one for one in reads if isinstance(one, Read)]
         self.snapshots = [one for one in reads if isinstance(one, Snapshot)]
         self.records, self.infers, self.dtype = grad_enabled(), inference_mode_enabled(), default_type()
@@ -143,6 +145,9 @@ cdef class Entry:
         found = self.program.run(values_of(self.sources, leaves)) if self.guarded is None else self.run_or_none(leaves)
         if found is None:
             return NO_MATCH
+        for number in self.plain:
+            if (<TensorBase>found[number]).flags & (IS_VIEW | REQUIRES_GRAD) and found[number].requires_grad:
+                found = (*found[:number], found[number].detach(), *found[number + 1:])
         if self.recorder is not None:
             found = self.recorder.with_history(found, leaves, states)
         for leaf, place in self.gradients:

@@ -381,3 +381,19 @@ def test_choices_that_go_too_many_ways_run_as_they_are() -> None:
             found, way = compiled(place + number)
             assert (way, found.tolist()) == (number, [2.0] * (number + 1))
     assert not compiled.programs and not compiled.entries
+
+
+@pytest.mark.parametrize("step", [lambda x: x[...], lambda x: x.view(-1), lambda x: x.detach()])
+def test_loops_that_give_views(step: Any) -> None:
+    """A write to the operand shows in them."""
+
+    def function(x: Any) -> Any:
+        x = x * 1
+        _, found = gs.while_loop(lambda i, _: i < x.numel(), lambda i, x: (i + 1, step(x)), (x.sum().long() * 0, x))
+        x.mul_(2)
+        return x, found
+
+    compiled = gs.compile(function)
+    for seed in range(3):
+        x = gs.tensor(np.random.default_rng(seed).standard_normal(3))
+        assert all(map(gs.equal, compiled(x), function(x)))

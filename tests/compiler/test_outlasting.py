@@ -468,3 +468,16 @@ def test_leaves_behind_some_of_the_results():
             assert [one if one is None else one.tolist() for one in found] == [
                 one if one is None else one.tolist() for one in expected
             ]
+
+
+@pytest.mark.parametrize(
+    "view_of", [lambda x: gs.vmap(lambda row: row[...])(x), lambda x: gs.vmap(lambda row: row[:1])(x)]
+)
+def test_a_view_by_vmap_in_no_grad_does_not_require_grad(view_of):
+    compiled = gs.compile(lambda x: (view_of(x), x * 2))
+    for _ in range(3):
+        x = gs.ones(2, 2, requires_grad=True)
+        with gs.no_grad():
+            found, expected = compiled(x)[0], view_of(x)
+        assert gs.equal(found, expected)
+        assert found.requires_grad == expected.requires_grad

@@ -760,6 +760,10 @@ def in_segments_compiled(x: Any, w: Any, v: Any) -> Any:
     return gs.scan(lambda s, _: ((s[0] * w, s[1]), s[1] * v), (x, v * 1), None, STEPS, checkpoint="sqrt")[0]
 
 
+def of_rows_alone(x: Any, w: Any, v: Any) -> Any:
+    return gs.scan(lambda s, row: (row * w,) * 2, x, gs.stack([v] * STEPS))
+
+
 def of_a_layer() -> Callable[..., Any]:
     layer = gs.nn.Linear(3, 3)
 
@@ -774,6 +778,7 @@ def of_a_layer() -> Callable[..., Any]:
     [
         (of_parts, of_parts),
         (of_rows, of_rows),
+        (of_rows_alone, of_rows_alone),
         (exchanged, exchanged),
         (cut_off, cut_off),
         (in_segments, in_segments_compiled),
@@ -795,3 +800,23 @@ def test_results_have_gradients_of_what_they_come_from_alone(function: Any, comp
                 )
                 assert [slope is None for slope in slopes] == [slope is None for slope in wanted]
                 assert all(gs.allclose(s, w) for s, w in zip(slopes, wanted) if s is not None)
+
+
+def test_gradients_of_one_of_several_gradients() -> None:
+    """Through the states that a loop keeps for its backward."""
+
+    def function(x: Any, w: Any, v: Any) -> Any:
+        def end(x: Any, w: Any) -> Any:
+            (a, b), rows = gs.scan(lambda s, _: ((s[0] * w, (s[1] * s[0]).sin()), s[1] * v), (x, w * 1), None, STEPS)
+            return a.sum() + b.sum() + rows.sum()
+
+        return gs.func.grad(end, (0, 1))(x, w)
+
+    compiled = gs.compile(function)
+    for _ in range(2):
+        leaves = [gs.tensor([0.9, 0.8, 1.01], dtype=gs.float64, requires_grad=True) for _ in range(3)]
+        for one, other in zip(compiled(*leaves), function(*leaves), strict=True):
+            found, expected = (
+                gs.autograd.grad(result.sum(), leaves, allow_unused=True, retain_graph=True) for result in (one, other)
+            )
+            assert all(gs.allclose(a, b) if b is not None else a is None for a, b in zip(found, expected, strict=True))

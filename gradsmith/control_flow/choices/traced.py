@@ -14,7 +14,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from gradsmith.autograd.function import Function
-from gradsmith.control_flow.choices.ways import ChangesOthers, Chosen, NotOneStep, Way, Work, has_drawn_since
+from gradsmith.control_flow.choices.ways import (
+    ChangesOthers,
+    Chosen,
+    NotOneStep,
+    SharesMemory,
+    Way,
+    Work,
+    has_drawn_since,
+)
 from gradsmith.control_flow.held import Held
 from gradsmith.control_flow.lifting import Lifted
 from gradsmith.runtime.batching.batch import is_batched_tensor, level_of, trace_of_thread
@@ -66,6 +74,10 @@ def chosen_in_runs(op: str, functions: list[Any], operands: Any, run: Callable[.
         return step.tree_of(_ran(step, op, tensors), tensors)
     except ChangesOthers:
         raise _changes(op) from None
+    except SharesMemory:
+        if op == "cond":
+            raise
+        raise trace_of_thread().call.lasting(f"{op}() with results that are views,") from None
     finally:
         if before.has_changed(Held(functions)):
             raise _changes(op)

@@ -47,6 +47,10 @@ class ChangesOthers(NotOneStep):
     """The functions change a list or a dict that they hold, of which a step has a copy."""
 
 
+class SharesMemory(NotOneStep):
+    """A result is a view."""
+
+
 class Work(Protocol):
     """A function of tensors that a program calls in each run.
 
@@ -129,7 +133,7 @@ class Chosen(Guard):
             found = self.work(given)
         if records and self.work.is_exact and has_drawn_since(place):
             raise NotOneStep("random numbers, which a gradient would draw again")
-        same_as = _same_as(found, given, self.work.is_exact) if self.work.gives_operands else (None,) * len(found)
+        same_as = _same_as(found, given) if self.work.gives_operands else (None,) * len(found)
         way = Way(same_as, _reached(found, leaves) if records and self.work.is_exact else None)
         if self.work.way is None:
             self.work.way = way
@@ -152,15 +156,15 @@ def has_drawn_since(place: Any) -> bool:
     return bool(place_of(default_generator) != place)
 
 
-def _same_as(found: Sequence[Any], given: Sequence[Any], expect_no_views: bool) -> tuple[int | None, ...]:
+def _same_as(found: Sequence[Any], given: Sequence[Any]) -> tuple[int | None, ...]:
     """The operands, and the results before them, that results are; of other memory they must show nothing."""
     before = list(given)
     places = []
     for one in found:
         place = next((n for n, other in enumerate(before) if other is one), None)
         array = array_behind(one)
-        if expect_no_views and place is None and _shares(array, before):
-            raise NotOneStep("a result that is a view")
+        if place is None and _shares(array, before):
+            raise SharesMemory()
         places.append(place)
         before.append(one)
     return tuple(places)

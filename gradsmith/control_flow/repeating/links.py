@@ -26,23 +26,31 @@ class Links:
     def __init__(self, reached: Sequence[Places], n_state: int) -> None:
         self.of_state, self.of_results, self.n_state = tuple(reached[:n_state]), tuple(reached[n_state:]), n_state
 
-    def after(self, n: int) -> Reached | None:
-        """The same of the state after `n` steps, and of stacked results; None where it takes too long to find out.
+    def after(self, n: int, n_extra: int, keeps: bool) -> Reached | None:
+        """The same of what a loop of `n` steps gives; None where it takes too long to find out.
+
+        That is the last state, stacked results, `n_extra` outputs that have no gradient, and the states before each
+        step if it `keeps` them.
 
         Steps hand parts of the state on, and may exchange them: what the last state has come from is the same again
         after some steps, and so on from there.
         """
         now: tuple[Places, ...] = tuple([frozenset([part]) for part in range(self.n_state)])
         results: list[Places] = [frozenset() for _ in self.of_results]
+        kept: list[Places] = [frozenset() for _ in now]
         seen: dict[tuple[Places, ...], int] = {}
-        for done in range(min(n, MOST)):
+        for done in range(n):
             if now in seen:
                 period = done - seen[now]
-                return Reached((*list(seen)[seen[now] + (n - done) % period], *results))
+                now = list(seen)[seen[now] + (n - done) % period]
+                break
+            if done == MOST:
+                return None
             seen[now] = done
             results = [one | self._behind(step, now) for one, step in zip(results, self.of_results)]
+            kept = [one | other for one, other in zip(kept, now)]
             now = tuple([self._behind(step, now) for step in self.of_state])
-        return Reached((*now, *results)) if n <= MOST else None
+        return Reached([*now, *results, *[frozenset()] * n_extra, *(kept if keeps else ())])
 
     def _behind(self, step: Iterable[int], state: Sequence[Places]) -> Places:
         """What is reached through a step, of a state with what it has come from."""

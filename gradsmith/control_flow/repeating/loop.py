@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.function import Function
-from gradsmith.control_flow.repeating.links import Links, Reached
+from gradsmith.control_flow.repeating.links import Links
 from gradsmith.runtime.batching.batch import is_batched_tensor, level_of, trace_of_thread
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -202,9 +202,8 @@ class Looped(Function):
         ctx.mark_non_differentiable(*extra)
         ctx.save_for_backward(*inputs[1 + loop.shape.n_state :], *kept, *extra)
         ctx.save_for_forward(*inputs[1:], *kept)
-        ctx.links = None if loop.links is None else loop.links.after(loop.shape.n * loop.n_inside)
-        if ctx.links is not None:
-            ctx.links = Reached([*ctx.links, *[frozenset()] * (len(output) - len(ctx.links))])
+        n = loop.shape.n * loop.n_inside
+        ctx.links = None if loop.links is None else loop.links.after(n, loop.n_extra, loop.shape.keeps)
         ctx.versions = [(one, one._version) for one in loop.body(inputs[1:]).captured]
 
     @staticmethod
@@ -214,8 +213,11 @@ class Looped(Function):
         loop: Loop = ctx.loop
         saved, first = ctx.saved_tensors, ctx.count - loop.shape.n_state
         states, extra = saved[first : first + loop.n_kept], saved[first + loop.n_kept :]
-        cotangents = (*cotangents[: ctx.n_out], *cotangents[ctx.n_out + loop.n_extra :])
+        given, cotangents = cotangents, (*cotangents[: ctx.n_out], *cotangents[ctx.n_out + loop.n_extra :])
         operands, needed = saved[:first], ctx.needs_input_grad[1:]
+        if ctx.links is not None:
+            reached = frozenset().union(*[of for of, one in zip(ctx.links, given) if one is not None])
+            needed = [needs and place in reached for place, needs in enumerate(needed)]
         return (None, *gradients_of_loop(loop, operands, states, extra, cotangents, needed, ctx.versions))
 
     @staticmethod
