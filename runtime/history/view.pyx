@@ -12,7 +12,15 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_batched_array
-from gradsmith.runtime.batching.batch cimport Batch, VmapLevel, as_batched, batch_of, share_memory_of_batches, slice_of_array
+from gradsmith.runtime.batching.batch cimport (
+    Batch,
+    VmapLevel,
+    as_batched,
+    batch_of,
+    current_trace,
+    share_memory_of_batches,
+    slice_of_array,
+)
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.tangent cimport open_levels
@@ -112,8 +120,11 @@ cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
 cdef TensorBase view_over(TensorBase t, object dtype, tuple shape, tuple strides, object offset):
     """A view of the memory of `t`; of a batch, one that shows the same of each slice."""
     cdef TensorBase result
+    cdef VmapLevel trace = current_trace()
     if is_batched_array(t.array):
         array = view_over_batch(batch_of(t.array), dtype, shape, strides, offset)
+    elif trace is not None:
+        array = traced_view_over(trace, t, dtype, shape, strides, offset)
     else:
         array = array_over(<object>t.array, dtype, shape, strides, offset)
     result = share_version(root_of(t), array)
@@ -123,14 +134,17 @@ cdef TensorBase view_over(TensorBase t, object dtype, tuple shape, tuple strides
 
 
 cdef object view_over_batch(Batch batch, object dtype, tuple shape, tuple strides, object offset):
-    cdef TensorBase traced
     if batch.level.is_trace:
-        traced = batch.level.call_of(view_of, (batch.physical, dtype, shape, strides, offset), "view", False)
-        return <object>traced.array
+        return traced_view_over(batch.level, batch.physical, dtype, shape, strides, offset)
     data = slice_of_array(<object>batch.physical.array)
     seen = view_over(batch.physical, dtype, (data.shape[0], *shape), (data.strides[0], *strides), offset)
     cdef TensorBase batched = as_batched(seen, batch.level)
     return <object>batched.array
+
+
+cdef object traced_view_over(VmapLevel trace, TensorBase t, object dtype, tuple shape, tuple strides, object offset):
+    cdef TensorBase traced = trace.call_of(view_of, (t, dtype, shape, strides, offset), "view", False)
+    return <object>traced.array
 
 
 def view_of(TensorBase tensor not None, dtype, tuple shape, tuple strides, offset):

@@ -651,3 +651,20 @@ def test_numbers_and_tensors_deep_inside_of_objects() -> None:
         change(number)
         assert check() > count
         count = len(compiled[0].programs)
+
+
+@pytest.mark.parametrize("view_of", VIEWS_OF_ROWS)
+def test_tangents_that_show_a_captured_tensor_that_is_written(view_of: Any) -> None:
+    eagers, ours = (gs.tensor([[1.0, 2.0], [3.0, 4.0]]) for _ in range(2))
+
+    def function(tensor: Any, x: Any) -> Any:
+        value, tangent = func.jvp(view_of, (tensor,), (tensor,))
+        value += x
+        return value, tangent
+
+    compiled = gs.compile(lambda x: function(ours, x))
+    for number in range(CALLS):
+        x = gs.full((2,), float(number))
+        assert all(map(gs.equal, compiled(x), function(eagers, x)))
+        assert gs.equal(ours, eagers)
+    assert len(compiled.programs) == 1
