@@ -215,10 +215,11 @@ class Looped(Function):
         states, extra = saved[first : first + loop.n_kept], saved[first + loop.n_kept :]
         given, cotangents = cotangents, (*cotangents[: ctx.n_out], *cotangents[ctx.n_out + loop.n_extra :])
         operands, needed = saved[:first], ctx.needs_input_grad[1:]
-        if ctx.links is not None:
-            reached = frozenset().union(*[of for of, one in zip(ctx.links, given) if one is not None])
-            needed = [needs and place in reached for place, needs in enumerate(needed)]
-        return (None, *gradients_of_loop(loop, operands, states, extra, cotangents, needed, ctx.versions))
+        found = gradients_of_loop(loop, operands, states, extra, cotangents, needed, ctx.versions)
+        if ctx.links is None:
+            return (None, *found)
+        reached = frozenset().union(*[of for of, one in zip(ctx.links, given) if one is not None])
+        return (None, *[one if place in reached else None for place, one in enumerate(found)])
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> tuple[Any, ...]:
