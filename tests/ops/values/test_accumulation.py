@@ -32,7 +32,7 @@ def test_a_running_sum_of_single_precision_is_added_in_double(shape, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128", *INTEGERS])
-@pytest.mark.parametrize("shape", [(), (0,), (5,), (3, 0), (3, 4), (2, 300, 2), (4, 3, 300)])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (3, 0), (3, 4), (2, 300, 2), (2, 40, 3), (2, 40, 4), (4, 3, 300)])
 def test_running_sums_of_every_dtype(shape, dtype):
     x = integers("uint8", shape).astype(dtype)
     wide = np.int64 if dtype in INTEGERS else x.dtype

@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, ROWS = 4, UNWATCHED = 4 };
+enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, FEW = 4, ROWS = 4, UNWATCHED = 4 };
 
 #define JOINED_(name, suffix) name##_##suffix
 #define JOINED(name, suffix) JOINED_(name, suffix)

@@ -44,6 +44,18 @@ NAME(add_row)(T *a, npy_intp step, npy_intp length)
     NAME(add_one_by_one)(a + i * step, step, length - i, &sum);
 }
 
+/* `columns`, at most FEW, is a constant, so that the sums stay in registers. */
+GS_INLINE void
+NAME(add_few_columns)(T *a, npy_intp step, npy_intp length, int columns)
+{
+    WIDE sums[FEW] = {0};
+    for (npy_intp i = 0; i < length; i++, a += step)
+        for (int j = 0; j < columns; j++) {
+            sums[j] += (WIDE)a[j];
+            a[j] = (T)sums[j];
+        }
+}
+
 GS_INLINE void
 NAME(add_columns)(T *a, npy_intp step, npy_intp length, npy_intp columns)
 {
@@ -64,6 +76,12 @@ NAME(sums)(T *a, npy_intp outer, npy_intp length, npy_intp inner, int reverse)
             NAME(add_row)(a + first, -1, length);
         else if (inner == 1)
             NAME(add_row)(a, 1, length);
+        else if (inner == 2)
+            NAME(add_few_columns)(a + first, reverse ? -2 : 2, length, 2);
+        else if (inner == 3)
+            NAME(add_few_columns)(a + first, reverse ? -3 : 3, length, 3);
+        else if (inner == 4)
+            NAME(add_few_columns)(a + first, reverse ? -4 : 4, length, 4);
         else
             for (npy_intp j = 0; j < inner; j += COLUMNS)
                 NAME(add_columns)(
