@@ -94,9 +94,8 @@ cpdef object halved_last(object size):
 
 cpdef object fits(object shape, object size, object dim):
     """Does a tensor have these sizes along the dimensions already?"""
-    cdef Py_ssize_t place
-    for place in range(len(dim)):
-        if <Py_ssize_t>shape[dim[place]] != <Py_ssize_t>size[place]:
+    for place, length in zip(dim, size):
+        if <Py_ssize_t>shape[place] != <Py_ssize_t>length:
             return False
     return True
 
