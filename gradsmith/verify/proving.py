@@ -32,7 +32,7 @@ from .checks.derivatives import (
     third,
 )
 from .checks.numbers import points, rounding, singular, special
-from .checks.other_calls import changed, elementwise, layouts, resized, varied
+from .checks.other_calls import changed, elementwise, layouts, resized, shared_out, varied
 from .coverage.cover import gaps_of
 from .coverage.gap import Gap
 from .mutants.trial import tried
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 CHECKS = (
     signature, value, surrogate, reverse, circle, forward, second, third, constants, refusals, forms, elementwise,
-    special, singular, scaled, shared, mixed, resized, layouts, points, saved, batching,
+    special, singular, scaled, shared, mixed, resized, shared_out, layouts, points, saved, batching,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"

@@ -9,16 +9,20 @@ import numpy as np
 
 from ..proof import largest
 from ..samples import places_of, replaced
-from .expected import expected_results
+from . import factored
+from .expected import expected_results, reference_of
 from .refusals import REFUSALS
+from .usual import called_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gradsmith.generated.op_table import OpRow
+
     from ..case import Setting
     from ..samples import Array, Place
 
-OF_MATRICES = re.compile(r"\blinalg\.|\bcomplement\(")
+FACTORED = frozenset(function.__name__ for function in factored.DEFINITIONS)
 ROUNDING = 2.0**-50  # relative
 DRAWS = 4
 SAME = 1e-4
@@ -29,7 +33,7 @@ def as_far_as_settled(setting: Setting, results: Sequence[Array], references: Se
 
     That is asked of decompositions alone: what an order or a threshold decides is to be as it is in the reference.
     """
-    if not OF_MATRICES.search(setting.subject.row.reference):
+    if not is_of_matrices(setting.subject.row):
         return list(references)
     known = list(references)
     for draw in range(DRAWS):
@@ -41,6 +45,12 @@ def as_far_as_settled(setting: Setting, results: Sequence[Array], references: Se
             if result.shape == known[number].shape and not is_settled(references[number], other):
                 known[number] = result
     return known
+
+
+def is_of_matrices(row: OpRow) -> bool:
+    """Does the reference decompose matrices, or solve systems of equations?"""
+    reference = reference_of(row)
+    return bool(re.search(r"\blinalg\.(?!norm)", reference)) or bool(called_names(reference) & FACTORED)
 
 
 def nudged(setting: Setting, draw: int) -> dict[Place, Array]:
