@@ -257,6 +257,14 @@ class Derived(Base):
     pass
 
 
+@pytest.mark.parametrize(
+    "low, high, expected", [(0.0, 1.0, 2.0), (1.0, 2.0, 2.0), (0.0, 2.0, 1.0), (-0.1, 1.0, math.inf)]
+)
+def test_a_uniform_distribution_may_end_where_another_does(low, high, expected):
+    found = kl_divergence(dist.Uniform(low, high), dist.Uniform(0.0, 2.0))
+    assert found.item() == pytest.approx(math.log(expected))
+
+
 @pytest.mark.usefixtures("registry")
 def test_functions_of_base_classes_are_found():
     register_kl(Base, Base)(lambda p, q: "base")

@@ -211,6 +211,8 @@ def test_constraints_of_parts():
     stacked = constraints.stack([constraints.positive, constraints.integer_interval(0, 2)], 0)
     assert stacked.check(gs.tensor([[1.0, -1.0], [0.5, 2.0]])).tolist() == [[True, False], [False, True]]
     assert stacked.is_discrete and not joined.is_discrete
+    for parts in ([constraints.real_vector, constraints.real], [constraints.real, constraints.real_vector]):
+        assert constraints.cat(parts).event_dim == 1
     with pytest.raises(ValueError, match="out of range"):
         joined.check(gs.tensor(1.0))
     with pytest.raises(TypeError, match="must be a Constraint"):

@@ -281,6 +281,25 @@ def test_writes_to_parts_of_slices():
     same(vmap(f)(numbers(3, 4), index), gs.stack([f(numbers(3, 4)[n], index[n]) for n in range(3)]))
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, number, places: x[number, :, places],
+        lambda x, number, places: x[number, :2, places],
+        lambda x, number, places: x[1, :, places],
+        lambda x, number, places: x[places[0] % 3, :, 1, None],
+        lambda x, number, places: x[:, number, places],
+        lambda x, number, places: x[number, places[0] % 4, places],
+        lambda x, number, places: x[number, ..., 0],
+    ],
+)
+@pytest.mark.parametrize("count", [2, 1])
+def test_numbers_beside_indices_that_are_arrays(f, count):
+    """A number, also one for each slice, selects before the arrays are looked up."""
+    x, number, places = numbers(count, 3, 4, 5), gs.tensor([2, 0])[:count], gs.tensor([[1, 3, 0], [2, 2, 4]])[:count]
+    same(vmap(f)(x, number, places), gs.stack([f(x[n], number[n], places[n]) for n in range(count)]))
+
+
 # ---- random numbers
 
 
