@@ -11,8 +11,10 @@ from gradsmith.autograd import grad
 from gradsmith.runtime.tensors.factories.creation import over_array
 
 from ...numeric import weights_like
+from ...proof import largest
 from ...references.refusals import REFUSALS
 from ...samples import array_of, as_tensors, leaves_among, places_of, replaced
+from .resized import resized_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from ...proof import Proof
     from ...samples import Array, Values
 
-SAME = 1e-12
+SAME, ROUNDING = 1e-12, 1e-3
 
 
 def unaligned(array: Array) -> Array:
@@ -43,8 +45,15 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
 
 
 def check(subject: Subject, proof: Proof) -> None:
-    for setting in () if subject.row.depends_on_layout else subject.settings():
-        expected = results_and_gradients(setting, as_tensors(setting.values))
+    if subject.row.depends_on_layout:
+        return
+    for setting in (*subject.settings(), *resized_settings(subject, sizes=(1, 2))):
+        try:
+            expected = results_and_gradients(setting, as_tensors(setting.values))
+        except REFUSALS:  # of a gradient at these sizes, as of the basis of a space of more than one dimension
+            if "sizes" in setting.remark:
+                continue
+            raise
         for layout, change in LAYOUTS.items():
             compare(setting, relaid(setting.values, change), expected, layout, proof)
         check_expanded(setting, proof)
@@ -72,9 +81,10 @@ def alike_along(array: Array, axis: int) -> Array:
 
 
 def compare(setting: Setting, tensors: Values, expected: list[Array], layout: str, proof: Proof) -> None:
+    rounding = ROUNDING * max(map(largest, expected), default=0.0)  # of terms that cancel, as of rows that are alike
     for number, (one, other) in enumerate(zip(results_and_gradients(setting, tensors), expected)):
         name = f"number {number} of results and gradients, inputs {layout}"
-        proof.compare("layouts", name, setting.label, one, other, SAME)
+        proof.compare("layouts", name, setting.label, one, other, SAME, max(largest(other), rounding))
 
 
 def relaid(values: Values, change: Callable[[Array], Array]) -> Values:

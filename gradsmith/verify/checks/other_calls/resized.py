@@ -12,7 +12,8 @@ from gradsmith.codegen.spec.vocabulary import MATRIX_GENERATORS
 from ...case import REAL, Setting
 from ...references.expected import expected_results
 from ...references.refusals import REFUSALS
-from ...samples import places_of
+from ...references.settled import is_of_matrices
+from ...samples import places_of, replaced
 from .. import value
 from ..derivatives import reverse
 
@@ -32,6 +33,8 @@ PRECISION = 1e-11
 def check(subject: Subject, proof: Proof) -> None:
     for setting in large_settings(subject):
         value.check_setting(setting, proof, PRECISION)
+        for arranged in in_order(setting) if not leaves_order(setting) else ():
+            value.check_setting(arranged, proof, PRECISION)
     for setting in resized_settings(subject):
         value.check_setting(setting, proof, PRECISION)
         if setting.places and has_slopes(setting) and str(MANY) not in setting.remark:
@@ -41,12 +44,12 @@ def check(subject: Subject, proof: Proof) -> None:
                 reverse.check_differences(setting, weights, gradients, proof)
 
 
-def resized_settings(subject: Subject, dtype: str = REAL) -> Iterator[Setting]:
+def resized_settings(subject: Subject, dtype: str = REAL, sizes: tuple[int, ...] = (1, 0, MANY)) -> Iterator[Setting]:
     """Resized samples whose other arguments still fit: both the reference and the op accept them."""
     for case in subject.cases:
         plain = case.values()
-        sizes = sorted({size for _, array in places_of(plain) for size in array.shape if size > 1})
-        changes = [{size: other} for size in sizes for other in (1, 0, MANY)] + [dict.fromkeys(sizes, 1)]
+        own = sorted({size for _, array in places_of(plain) for size in array.shape if size > 1})
+        changes = [{size: other} for size in own for other in sizes if other != size] + [dict.fromkeys(own, 1)]
         for change in changes:
             remark = "sizes " + " and ".join(f"{one} made {other}" for one, other in change.items())
             setting = Setting(subject, case, case.values(dtype, sizes=change), dtype, remark)
@@ -62,6 +65,23 @@ def large_settings(subject: Subject) -> Iterator[Setting]:
                 setting = Setting(subject, case, case.values(sizes={size: MORE}), REAL, f"sizes {size} made {MORE}")
                 if has_small_results(setting) and is_accepted(setting):
                     yield setting
+
+
+def leaves_order(setting: Setting) -> bool:
+    """Whether other numbers in an order are no other case: of matrices they make singular ones, or a sample has one."""
+    texts = setting.case.row.samples[setting.case.number].values()
+    is_trusting = "internal" in setting.subject.row.forms
+    return is_trusting or is_of_matrices(setting.subject.row) or any("sorted(" in text for text in texts)
+
+
+def in_order(setting: Setting) -> Iterator[Setting]:
+    """The same numbers with the greatest at the end, or at the beginning: where a search for them stops, or starts."""
+    arrays = {place: array for place, array in places_of(setting.values) if array.dtype.kind == "f"}
+    for word, step in (("ascending", 1), ("descending", -1)):
+        sorted_arrays = {p: np.sort(array, axis=None)[::step].reshape(array.shape) for p, array in arrays.items()}
+        arranged = setting.with_values(replaced(setting.values, sorted_arrays), f"{setting.remark}, {word}")
+        if arrays and is_accepted(arranged):
+            yield arranged
 
 
 def has_small_results(setting: Setting) -> bool:
