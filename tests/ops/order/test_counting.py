@@ -69,6 +69,14 @@ def test_unique_consecutive(x, dim, expected):
     assert lists(gs.unique_consecutive(gs.tensor(x), True, True, dim)) == expected
 
 
+@pytest.mark.parametrize("op", [gs.unique, gs.unique_consecutive])
+@pytest.mark.parametrize("dim", [0, -1])
+def test_unique_along_a_dimension_that_is_not_there(op, dim):
+    with pytest.raises(IndexError, match=f"Dimension specified as {dim} but tensor has no dimensions"):
+        op(gs.tensor(3.0), dim=dim)
+    assert op(gs.tensor(3.0)).tolist() == [3.0]
+
+
 def test_unique_has_no_gradient():
     with pytest.raises(NotImplementedError, match="unique"):
         gs.unique(gs.tensor([1.0, 2.0], requires_grad=True)).sum().backward()

@@ -82,9 +82,9 @@ def consecutive_elements_of(a: Array, dim: int | None) -> Sets:
 
 
 def along(ordered: Any, a: Array, dim: int) -> Sets:
-    axis = wrapped_dim(dim, a.ndim)
     if a.ndim == 0:
-        return a.reshape(1), np.zeros(1, np.int64), np.ones(1, np.int64)
+        raise IndexError(f"unique(): Dimension specified as {dim} but tensor has no dimensions")
+    axis = wrapped_dim(dim, a.ndim)
     if a.size == 0 and a.shape[axis]:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     slices = np.moveaxis(a, axis, 0)
