@@ -30,7 +30,7 @@ from gradsmith.runtime.tensors.factories.creation import full, tensor
 
 cnp.import_array()
 
-cdef extern from "runtime/arrays/kernels/support/short_copy.h":
+cdef extern from "runtime/arrays/kernels/short_copy.h":
     void copy_few "gs_copy_few"(char *to, const char *source, npy_intp n) noexcept nogil
 
 cdef object strided = LazyModule("gradsmith.runtime.arrays.strided")

@@ -20,7 +20,7 @@ from gradsmith.runtime.arrays.dtypes import promote_types
 cnp.import_array()
 
 
-cdef extern from "runtime/arrays/kernels/support/short_copy.h":
+cdef extern from "runtime/arrays/kernels/short_copy.h":
     void copy_few "gs_copy_few"(char *to, const char *source, npy_intp n) noexcept nogil
 
 # Bytes of an operand up to which its rows are copied here; copies of more may have several threads.
