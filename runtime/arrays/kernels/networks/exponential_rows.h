@@ -4,12 +4,12 @@
  *
  * Compilers make vectors of loops whose length they know.  So a row is gone over 32 elements at a time, in as many lanes,
  * which are put together at the end; and when fewer are left than 32, the last 32 are gone over, of which those that have
- * had their turn count for nothing.  A row of `few` elements, less than 32, is taken for one of `width` elements, 8, 16 or
+ * had their turn count for nothing.  A row of few elements, less than 32, is taken for one of `width` elements, 8, 16 or
  * 32: what lies behind it, the beginning of the next row, counts for nothing.
  */
 #define LANES 32
 
-/* ---- lanes, of which the first `width` count: a constant, as all loops are to be unrolled */
+/* ---- lanes, of which the first `width` count; it is a constant wherever these are called */
 
 #define FOLD(half, better)                                                          \
     if (width > half) {                                                             \
@@ -19,8 +19,8 @@
         }                                                                           \
     }
 #define FOLD_ALL(better) FOLD(16, better) FOLD(8, better) FOLD(4, better) FOLD(2, better) FOLD(1, better)
-#define LARGER(x, y) (y) > (x) ? (y) : (x)
-#define ADDED(x, y) (x) + (y)
+#define LARGER(x, y) ((y) > (x) ? (y) : (x))
+#define ADDED(x, y) ((x) + (y))
 
 GS_INLINE REAL
 NAME(largest_lane)(REAL *lanes, int width)
