@@ -12,22 +12,15 @@
  */
 #include "fused.h"
 #include "halves.h"
-#include "support/array_cache.h"
-#include "support/iteration.h"
-#include "support/meta.h"
-#include "support/order.h"
 #include "sum.h"
+#include "support/array_cache.h"
+#include "support/meta.h"
 #include "threads/thread_pool.h"
+#include "walks/gathering.h"
+#include "walks/order.h"
 
 #define TILE_BYTES 4096
-#define SHORT_ROW 64  /* rows below this many elements are gathered across their ends */
-#define FEW_COLUMNS 8 /* rows up to this many elements are gathered together */
-
-typedef enum {
-    FLAT,     /* without gaps, in the order of the result */
-    CONSTANT, /* one element for the whole result: its buffer is filled once */
-    OTHER
-} operand_kind;
+#define SHORT_ROW 192 /* rows below this many elements are gathered across their ends */
 
 typedef struct {
     gs_fused_loop loop;
@@ -36,7 +29,7 @@ typedef struct {
     int n_inputs;
     int doubles; /* each element of the result is added to itself */
     gs_iteration it;                      /* inputs, then the output */
-    operand_kind kinds[GS_FUSED_MAX_INPUTS];
+    gs_operand_kind kinds[GS_FUSED_MAX_INPUTS];
 } fused_run;
 
 /* ---- some elements */
@@ -85,142 +78,6 @@ run_flat(void *context, npy_intp first, npy_intp last)
 
 /* ---- tiles */
 
-/* One operand's place in the walk: its pointer at the start of a row, and the index of that row. */
-typedef struct {
-    npy_intp index[GS_MAX_DIMS];
-    char *row;
-} cursor;
-
-static void
-seek(const gs_iteration *it, int operand, npy_intp row, cursor *c)
-{
-    c->row = it->data[operand];
-    for (int d = 1; d < it->nd; d++) {
-        c->index[d] = row % it->dims[d];
-        row /= it->dims[d];
-        c->row += c->index[d] * it->strides[operand][d];
-    }
-}
-
-static void
-next_row(const gs_iteration *it, int operand, cursor *c)
-{
-    for (int d = 1; d < it->nd; d++) {
-        c->row += it->strides[operand][d];
-        if (++c->index[d] < it->dims[d]) {
-            return;
-        }
-        c->row -= it->strides[operand][d] * it->dims[d];
-        c->index[d] = 0;
-    }
-}
-
-GS_CLONES static void
-repeat_element(char *to, const char *from, npy_intp n, npy_intp size)
-{
-    if (size == 4) {
-        uint32_t element = *(const uint32_t *)from;
-        for (npy_intp i = 0; i < n; i++) {
-            ((uint32_t *)to)[i] = element;
-        }
-    } else {
-        uint64_t element = *(const uint64_t *)from;
-        for (npy_intp i = 0; i < n; i++) {
-            ((uint64_t *)to)[i] = element;
-        }
-    }
-}
-
-GS_CLONES static void
-gather_strided(char *to, const char *from, npy_intp n, npy_intp stride, npy_intp size)
-{
-    if (stride == size) {
-        memcpy(to, from, (size_t)(n * size));
-    } else if (stride == 0) {
-        repeat_element(to, from, n, size);
-    } else if (size == 4) {
-        for (npy_intp i = 0; i < n; i++) {
-            ((uint32_t *)to)[i] = *(const uint32_t *)(from + i * stride);
-        }
-    } else {
-        for (npy_intp i = 0; i < n; i++) {
-            ((uint64_t *)to)[i] = *(const uint64_t *)(from + i * stride);
-        }
-    }
-}
-
-GS_CLONES static void
-copy_strided(char *to, npy_intp to_stride, const char *from, npy_intp from_stride, npy_intp n, npy_intp size)
-{
-    if (size == 4) {
-        for (npy_intp i = 0; i < n; i++) {
-            *(uint32_t *)(to + i * to_stride) = *(const uint32_t *)(from + i * from_stride);
-        }
-    } else {
-        for (npy_intp i = 0; i < n; i++) {
-            *(uint64_t *)(to + i * to_stride) = *(const uint64_t *)(from + i * from_stride);
-        }
-    }
-}
-
-/* Some whole rows that follow each other in the second dimension, column by column: few long loops in place of many short
- * ones. */
-static void
-gather_rows(const fused_run *run, int operand, const char *from, npy_intp n_rows, char *to)
-{
-    const gs_iteration *it = &run->it;
-    npy_intp columns = it->dims[0], size = run->size;
-    for (npy_intp i = 0; i < columns; i++) {
-        copy_strided(to + i * size, columns * size, from + i * it->strides[operand][0], it->strides[operand][1], n_rows, size);
-    }
-}
-
-/* How many rows of `n` elements gather_rows would take from here. */
-static npy_intp
-rows_at_once(const gs_iteration *it, const cursor *c, npy_intp n)
-{
-    return it->nd > 1 && it->dims[0] <= FEW_COLUMNS ? Py_MIN(n / it->dims[0], it->dims[1] - c->index[1]) : 0;
-}
-
-/* Elements first..first+n of an operand, in the order of the result. */
-static void
-gather(const fused_run *run, int operand, npy_intp first, npy_intp n, char *to)
-{
-    const gs_iteration *it = &run->it;
-    npy_intp stride = it->strides[operand][0];
-    npy_intp column = first % it->dims[0];
-    cursor c;
-    seek(it, operand, first / it->dims[0], &c);
-    while (n > 0) {
-        npy_intp part = it->dims[0] - column < n ? it->dims[0] - column : n;
-        npy_intp n_rows = column == 0 ? rows_at_once(it, &c, n) : 0;
-        if (n_rows > 1) {
-            gather_rows(run, operand, c.row, n_rows, to);
-            part = n_rows * it->dims[0];
-            c.index[1] += n_rows - 1;
-            c.row += (n_rows - 1) * it->strides[operand][1];
-        } else {
-            gather_strided(to, c.row + column * stride, part, stride, run->size);
-        }
-        to += part * run->size;
-        n -= part;
-        column = 0;
-        if (n > 0) {
-            next_row(it, operand, &c);
-        }
-    }
-}
-
-/* A tile inside one row needs no gathering where the operand has unit stride. */
-static char *
-inside_row(const fused_run *run, int operand, npy_intp first)
-{
-    const gs_iteration *it = &run->it;
-    cursor c;
-    seek(it, operand, first / it->dims[0], &c);
-    return c.row + first % it->dims[0] * run->size;
-}
-
 static void
 run_tile(const fused_run *run, npy_intp first, npy_intp n, char (*buffers)[TILE_BYTES], char *out)
 {
@@ -228,14 +85,14 @@ run_tile(const fused_run *run, npy_intp first, npy_intp n, char (*buffers)[TILE_
     char *args[GS_MAX_OPERANDS];
     int in_one_row = first % it->dims[0] + n <= it->dims[0];
     for (int i = 0; i < run->n_inputs; i++) {
-        if (run->kinds[i] == FLAT) {
+        if (run->kinds[i] == GS_FLAT) {
             args[i] = it->data[i] + first * run->size;
-        } else if (run->kinds[i] == CONSTANT) {
+        } else if (run->kinds[i] == GS_CONSTANT) {
             args[i] = buffers[i];
         } else if (in_one_row && it->strides[i][0] == run->size) {
-            args[i] = inside_row(run, i, first);
+            args[i] = gs_place_of(it, i, first); /* inside one row, without gaps */
         } else {
-            gather(run, i, first, n, buffers[i]);
+            gs_gather(it, i, first, n, buffers[i]);
             args[i] = buffers[i];
         }
     }
@@ -260,8 +117,8 @@ static void
 fill_constants(const fused_run *run, char (*buffers)[TILE_BYTES])
 {
     for (int i = 0; i < run->n_inputs; i++) {
-        if (run->kinds[i] == CONSTANT) {
-            repeat_element(buffers[i], run->it.data[i], TILE_BYTES / run->size, run->size);
+        if (run->kinds[i] == GS_CONSTANT) {
+            gs_repeat_element(buffers[i], run->it.data[i], TILE_BYTES / run->size, run->size);
         }
     }
 }
@@ -320,19 +177,6 @@ has_input_across(const fused_run *run)
         }
     }
     return 0;
-}
-
-static operand_kind
-kind_of(const gs_iteration *it, int operand, npy_intp size)
-{
-    int flat = 1, constant = 1;
-    npy_intp stride = size;
-    for (int d = 0; d < it->nd; d++) {
-        flat &= it->dims[d] == 1 || it->strides[operand][d] == stride;
-        constant &= it->strides[operand][d] == 0;
-        stride *= it->dims[d];
-    }
-    return flat ? FLAT : constant ? CONSTANT : OTHER;
 }
 
 /* ---- set-up */
@@ -454,12 +298,12 @@ run_general(const gs_fused_kernel *kernel, int type, PyObject **inputs, const do
     if (run.it.size == 0) {
         return 1; /* whatever the strides, which say nothing */
     }
-    if (kind_of(&run.it, kernel->n_inputs, run.size) != FLAT) {
+    if (gs_kind_of(&run.it, kernel->n_inputs) != GS_FLAT) {
         return 0;
     }
     for (int i = 0; i < kernel->n_inputs; i++) {
-        run.kinds[i] = kind_of(&run.it, i, run.size);
-        all_flat &= run.kinds[i] == FLAT;
+        run.kinds[i] = gs_kind_of(&run.it, i);
+        all_flat &= run.kinds[i] == GS_FLAT;
     }
     hold(kernel, inputs);
     if (all_flat) {
@@ -566,8 +410,8 @@ write_terms(void *context, npy_intp first, npy_intp n, void *to)
     char *out = to;
     npy_intp tile = TILE_BYTES / run->size, row = run->it.dims[0];
     for (int i = 0; i < run->n_inputs; i++) {
-        if (run->kinds[i] == CONSTANT) {
-            repeat_element(buffers[i], run->it.data[i], Py_MIN(n, tile), run->size);
+        if (run->kinds[i] == GS_CONSTANT) {
+            gs_repeat_element(buffers[i], run->it.data[i], Py_MIN(n, tile), run->size);
         }
     }
     for (npy_intp last = first + n; first < last;) {
@@ -646,7 +490,7 @@ gs_fused_sum(const gs_fused_kernel *kernel, PyObject **inputs, const double *sca
     fused_run run = {kernel->loops[type == NPY_FLOAT64], scalars, gs_itemsize[type], n};
     gs_iteration_by_rows(&run.it, inputs, n, full_nd, full);
     for (int i = 0; i < n; i++) {
-        run.kinds[i] = kind_of(&run.it, i, run.size);
+        run.kinds[i] = gs_kind_of(&run.it, i);
     }
     PyObject *out = gs_array_new(type, nd, dims);
     hold(kernel, inputs);

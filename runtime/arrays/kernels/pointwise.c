@@ -5,14 +5,14 @@
  */
 #include "halves.h"
 #include "support/array_cache.h"
-#include "support/assign.h"
-#include "support/iteration.h"
 #include "support/loops.h"
 #include "support/meta.h"
 #include "support/numbers.h"
-#include "support/order.h"
 #include "support/promotion.h"
 #include "threads/thread_pool.h"
+#include "walks/assign.h"
+#include "walks/order.h"
+#include "walks/tiles.h"
 
 /* ---- flat runs over plain operands */
 
@@ -125,7 +125,7 @@ walk_all(const gs_loop *loop, int n_in, PyObject *const *inputs, PyObject *out)
     operands[n_in] = out;
     gs_iteration it;
     gs_iteration_init(&it, operands, n_in + 1, gs_fields(out)->nd, gs_fields(out)->dimensions);
-    gs_iteration_run(&it, loop);
+    gs_run_elementwise(&it, loop);
 }
 
 static PyObject *

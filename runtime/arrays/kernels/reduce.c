@@ -7,18 +7,18 @@
  * Then the innermost reduced group is removed, again and again.  Each time the array is (outer, r, inner) and becomes
  * (outer, inner), so there is one kernel shape for everything.
  */
-#include "support/array_cache.h"
-#include "support/assign.h"
-#include "support/axes.h"
 #include "int_sum.h"
-#include "support/loops.h"
-#include "support/meta.h"
-#include "support/order.h"
 #include "product.h"
-#include "support/promotion.h"
 #include "short_extremes.h"
 #include "sum.h"
+#include "support/array_cache.h"
+#include "support/axes.h"
+#include "support/loops.h"
+#include "support/meta.h"
+#include "support/promotion.h"
 #include "threads/thread_pool.h"
+#include "walks/assign.h"
+#include "walks/order.h"
 
 /* Removes r from (outer, r, inner) of elements of a type; -1 on failure. */
 typedef int (*reducer)(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner);

@@ -1,9 +1,9 @@
 /* condition ? a : b */
 #include "support/array_cache.h"
-#include "support/assign.h"
-#include "support/iteration.h"
 #include "support/meta.h"
-#include "support/order.h"
+#include "walks/assign.h"
+#include "walks/order.h"
+#include "walks/tiles.h"
 
 typedef struct {
     uint64_t halves[2];
@@ -93,7 +93,7 @@ select_elements(PyObject *const *operands, int type)
         PyObject *all[4] = {operands[0], operands[1], operands[2], out};
         gs_iteration it;
         gs_iteration_init(&it, all, 4, nd, dims);
-        gs_iteration_run(&it, &loop);
+        gs_run_elementwise(&it, &loop);
     }
     return out;
 }

@@ -1,6 +1,6 @@
 #include "decompositions/rows.h"
 #include "kernels.h"
-#include "transposed.h"
+#include "walks/transposed.h"
 
 #define TILE 32 /* rows and columns */
 

@@ -3,14 +3,14 @@
  * The array is (outer, n, inner) with the axis in the middle.  For the last axis (inner == 1) whole rows are worked on;
  * for other axes tiles of columns are.
  */
-#include "support/array_cache.h"
-#include "support/assign.h"
-#include "support/axes.h"
 #include "elementary/logarithm.h"
 #include "networks/exponential.h"
+#include "support/array_cache.h"
+#include "support/axes.h"
 #include "support/meta.h"
 #include "support/promotion.h"
 #include "threads/thread_pool.h"
+#include "walks/assign.h"
 
 #include <math.h>
 

@@ -4,8 +4,6 @@
  * transposed operand as swapped strides; products that BLAS is bad at have kernels of their own: vectors and outer products
  * in gemv.c, small matrices in small_products.c.
  */
-#include "support/array_cache.h"
-#include "support/assign.h"
 #include "products/blas.h"
 #include "products/dots.h"
 #include "products/gemm.h"
@@ -13,11 +11,13 @@
 #include "products/matmul.h"
 #include "products/narrow.h"
 #include "products/small_products.h"
+#include "support/array_cache.h"
 #include "support/loops.h"
 #include "support/meta.h"
 #include "support/promotion.h"
 #include "support/simd.h"
 #include "threads/thread_pool.h"
+#include "walks/assign.h"
 
 /* Multiplications in a product from which on BLAS may use threads of its own, so that ours had better not. */
 #define BLAS_THREADS_FROM 262144.0

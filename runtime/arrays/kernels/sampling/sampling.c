@@ -13,7 +13,7 @@
 #include "sampling.h"
 #include "support/simd.h"
 #include "threads/thread_pool.h"
-#include "transposed.h"
+#include "walks/transposed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "meta.h"
 #include "array_cache.h"
-#include "assign.h"
+#include "walks/assign.h"
 
 _Alignas(64) char gs_meta_memory[3 * GS_META_BYTES];
 

@@ -1,6 +1,6 @@
 #include "numbers.h"
-#include "assign.h"
 #include "promotion.h"
+#include "walks/assign.h"
 
 #include <math.h>
 

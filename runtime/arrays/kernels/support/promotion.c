@@ -1,7 +1,7 @@
 #include "promotion.h"
-#include "assign.h"
 #include "loops.h"
 #include "numbers.h"
+#include "walks/assign.h"
 
 int gs_default_float = NPY_FLOAT32;
 

@@ -85,6 +85,7 @@ init_in_order(gs_iteration *it, PyObject *const *arrays, int n, int nd, const np
     it->size = 1;
     for (int i = 0; i < n; i++) {
         it->data[i] = gs_fields(arrays[i])->data;
+        it->sizes[i] = PyArray_ITEMSIZE((PyArrayObject *)arrays[i]);
     }
     for (int k = 0; k < nd; k++) {
         int d = order[k];
@@ -99,7 +100,7 @@ init_in_order(gs_iteration *it, PyObject *const *arrays, int n, int nd, const np
     }
     if (it->nd == 0) { /* a dense row of one: some loops of NumPy's round otherwise where elements lie apart */
         for (int i = 0; i < n; i++) {
-            strides[i] = PyArray_ITEMSIZE((PyArrayObject *)arrays[i]);
+            strides[i] = it->sizes[i];
         }
         append_dim(it, 1, strides);
     }
@@ -214,9 +215,8 @@ walk_row(void *context, npy_intp first, npy_intp last)
     w->loop->run(args, &n, strides, w->loop->data);
 }
 
-/* Does the loop for short rows take them: each input repeated or dense, the output dense? */
-static int
-has_short_rows(const gs_iteration *it, const gs_loop *loop)
+int
+gs_has_loop_of_rows(const gs_iteration *it, const gs_loop *loop)
 {
     if (loop->rows == NULL || it->dims[0] > GS_SHORT_ROW) {
         return 0;
@@ -293,7 +293,7 @@ walk_rows(void *context, npy_intp first, npy_intp last)
 static void
 run_ordered(gs_iteration *it, const gs_loop *loop)
 {
-    walk w = {it, loop, it->nd > 1 && has_short_rows(it, loop)};
+    walk w = {it, loop, it->nd > 1 && gs_has_loop_of_rows(it, loop)};
     if (it->size == 0) {
         return;
     }
@@ -307,7 +307,7 @@ run_ordered(gs_iteration *it, const gs_loop *loop)
 void
 gs_iteration_run(gs_iteration *it, const gs_loop *loop)
 {
-    if (it->nd > 1 && it->dims[0] <= GS_FEW_STEPS && it->dims[1] > 4 * it->dims[0] && !has_short_rows(it, loop)) {
+    if (it->nd > 1 && it->dims[0] <= GS_FEW_STEPS && it->dims[1] > 4 * it->dims[0] && !gs_has_loop_of_rows(it, loop)) {
         swap_inner_dims(it); /* few long steps cost less than many calls */
     }
     npy_intp length = block_length(it);

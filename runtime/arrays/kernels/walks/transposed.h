@@ -2,7 +2,7 @@
 #ifndef GRADSMITH_TRANSPOSED_H
 #define GRADSMITH_TRANSPOSED_H
 
-#include "support/iteration.h"
+#include "iteration.h"
 
 GS_HIDDEN_BEGIN
 

@@ -17,7 +17,7 @@
 #ifndef GRADSMITH_ORDER_H
 #define GRADSMITH_ORDER_H
 
-#include "numpy_api.h"
+#include "support/numpy_api.h"
 
 GS_HIDDEN_BEGIN
 

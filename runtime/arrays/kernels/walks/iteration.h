@@ -2,8 +2,8 @@
 #ifndef GRADSMITH_ITERATION_H
 #define GRADSMITH_ITERATION_H
 
-#include "loops.h"
-#include "numpy_api.h"
+#include "support/loops.h"
+#include "support/numpy_api.h"
 
 GS_HIDDEN_BEGIN
 
@@ -22,6 +22,7 @@ typedef struct {
     int nd;
     npy_intp size;
     npy_intp dims[GS_MAX_DIMS];
+    npy_intp sizes[GS_MAX_OPERANDS]; /* of elements, in bytes */
     char *data[GS_MAX_OPERANDS];
     npy_intp strides[GS_MAX_OPERANDS][GS_MAX_DIMS];
 } gs_iteration;
@@ -34,6 +35,9 @@ void gs_iteration_init(gs_iteration *it, PyObject *const *arrays, int n, int nd,
 
 /* The same without an output: in row-major order, as the elements of a result would lie. */
 void gs_iteration_by_rows(gs_iteration *it, PyObject *const *arrays, int n, int nd, const npy_intp *dims);
+
+/* Is there a loop for short rows that takes them: each input repeated or dense, the output dense? */
+int gs_has_loop_of_rows(const gs_iteration *it, const gs_loop *loop);
 
 /* Runs a loop over all elements, on several threads when there are many.  With enough elements to make that
  * worthwhile the GIL is released: the caller holds references to all operands. */

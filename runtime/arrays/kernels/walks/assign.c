@@ -1,15 +1,15 @@
 #include "assign.h"
-#include "array_cache.h"
+#include "halves.h"
 #include "iteration.h"
-#include "meta.h"
-#include "numbers.h"
 #include "order.h"
-#include "promotion.h"
 #include "short_copy.h"
+#include "transposed.h"
+#include "support/array_cache.h"
+#include "support/meta.h"
+#include "support/numbers.h"
+#include "support/promotion.h"
 #include "threads/fill.h"
 #include "threads/thread_pool.h"
-#include "halves.h"
-#include "transposed.h"
 
 int
 gs_numeric_type(PyObject *array)

@@ -2,7 +2,7 @@
 #ifndef GRADSMITH_ASSIGN_H
 #define GRADSMITH_ASSIGN_H
 
-#include "numpy_api.h"
+#include "support/numpy_api.h"
 
 GS_HIDDEN_BEGIN
 
