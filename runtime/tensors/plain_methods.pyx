@@ -603,6 +603,10 @@ cdef class PlainMethods(Variable):
         self, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
     ):
         """Tensor of one value, with this tensor's dtype and device unless others are given."""
+        if layout is None:
+            found = quick.full_for(self, size, fill_value, dtype, device, requires_grad)
+            if found is not None:
+                return found
         options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)
         return new.new_full(self, size, fill_value, options)
 

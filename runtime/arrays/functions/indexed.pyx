@@ -48,6 +48,7 @@ from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     take_rows,
     wrapped_index,
 )
+from gradsmith.runtime.arrays.functions.shapes cimport broadcast_sizes
 from gradsmith.runtime.arrays.overlap cimport ranges_meet
 
 import numpy as np
@@ -840,12 +841,10 @@ cdef int check_mask(str op, object a, object mask) except -1:
         return 0
     if mask.dtype.kind != "b":
         raise RuntimeError(f"{op}() only supports bool masks, but got a mask of dtype {mask.dtype}")
-    try:
-        np.broadcast_shapes(a.shape, mask.shape)
-    except ValueError:
+    if broadcast_sizes(a, mask) is None:
         raise RuntimeError(
             f"{op}(): sizes {list(a.shape)} of the input and {list(mask.shape)} of the mask do not broadcast"
-        ) from None
+        )
     return 0
 
 
@@ -859,13 +858,14 @@ cpdef int masked_fill_into(object a, object mask, object value) except -1:
     check_mask("masked_fill", a, mask)
     mask, value = apart_from(a, mask), apart_from(a, filling("masked_fill", value, a.dtype))
     cdef bint is_same = cnp.PyArray_SAMESHAPE(<cnp.ndarray>a, <cnp.ndarray>mask)
-    if not is_same and np.broadcast_shapes(a.shape, mask.shape) != a.shape:
+    if not is_same and broadcast_sizes(a, mask) != a.shape:
         raise RuntimeError(
             f"masked_fill_: output with shape {list(a.shape)} doesn't match the broadcast shape "
-            f"{list(np.broadcast_shapes(a.shape, mask.shape))}; an in-place operation cannot change the shape of its tensor"
+            f"{list(broadcast_sizes(a, mask))}; an in-place operation cannot change the shape of its tensor"
         )
     if not fill_under(a, mask, value):
-        np.copyto(a, value, where=mask)
+        filled = take(where(<PyObject *>mask, <PyObject *>value, <PyObject *>a))
+        copy_into(<PyObject *>a, <PyObject *>filled)
     return 0
 
 

@@ -20,6 +20,7 @@ from gradsmith.runtime.arrays.array cimport (
     unary_into,
 )
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh, read_shape, take
+from gradsmith.runtime.arrays.functions.shapes cimport broadcast_sizes
 
 import numpy as np
 
@@ -120,12 +121,10 @@ cdef double sum_of_squares(const float *a, const float *b, npy_intp n) noexcept 
 
 
 cdef int check_broadcast(object a, object target) except -1:
-    try:
-        np.broadcast_shapes(a.shape, target.shape)
-    except ValueError:
+    if broadcast_sizes(a, target) is None:
         raise RuntimeError(
             f"mse_loss(): sizes {list(a.shape)} of the input and {list(target.shape)} of the target do not broadcast"
-        ) from None
+        )
     return 0
 
 

@@ -1,5 +1,7 @@
 """Elementwise functions that are neither a ufunc of NumPy nor an expression of others, and copies."""
 
+from cpython.float cimport PyFloat_CheckExact
+from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 from libc.math cimport erf
@@ -24,7 +26,8 @@ from gradsmith.runtime.arrays.array cimport (
     unary_into,
     where,
 )
-from gradsmith.runtime.arrays.functions.ownership cimport take
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, take
+from gradsmith.runtime.arrays.functions.shapes cimport broadcast_dims
 
 import numpy as np
 
@@ -77,8 +80,22 @@ cpdef object where_of(object condition, object a, object b):
 
 cdef tuple promoted(object a, object b, object element):
     """A number beside an array has no dtype of its own but its category; `element` makes an array of it."""
+    cdef bint a_is_array = isinstance(a, np.ndarray), b_is_array = isinstance(b, np.ndarray)
+    if a_is_array and b_is_array and cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(b):
+        return a, b
+    if a_is_array and not b_is_array and is_of_category(b, cnp.PyArray_TYPE(a)):
+        return a, element(b, a.dtype)
+    if b_is_array and not a_is_array and is_of_category(a, cnp.PyArray_TYPE(b)):
+        return element(a, b.dtype), b
     dtype = result_type(a, b)
     return in_dtype(a, dtype, element), in_dtype(b, dtype, element)
+
+
+cdef bint is_of_category(object number, int type_number) noexcept:
+    """Is it an int, or a float beside floating or complex numbers, which leave an array its dtype?"""
+    if cnp.PyTypeNum_ISFLOAT(type_number) or cnp.PyTypeNum_ISCOMPLEX(type_number):
+        return PyFloat_CheckExact(number) or PyLong_CheckExact(number)
+    return cnp.PyTypeNum_ISINTEGER(type_number) and PyLong_CheckExact(number)
 
 
 cdef object in_dtype(object value, object dtype, object element):
@@ -91,14 +108,10 @@ def storable(number, dtype):
 
 
 cdef int check_broadcast(str op, object a, object b, object c) except -1:
-    if a.shape == b.shape and b.shape == c.shape:
-        return 0
-    try:
-        np.broadcast_shapes(a.shape, b.shape, c.shape)
-    except ValueError:
-        raise RuntimeError(
-            f"{op}(): sizes {list(a.shape)}, {list(b.shape)} and {list(c.shape)} do not broadcast"
-        ) from None
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int ndim = broadcast_dims(b, dims, broadcast_dims(a, dims, 0))
+    if ndim < 0 or broadcast_dims(c, dims, ndim) < 0:
+        raise RuntimeError(f"{op}(): sizes {list(a.shape)}, {list(b.shape)} and {list(c.shape)} do not broadcast")
     return 0
 
 
@@ -145,24 +158,25 @@ cpdef object rounded_div_of(object a, object b, object rounding_mode):
     if rounding_mode not in (None, "floor", "trunc"):
         raise RuntimeError(f"div(): rounding_mode must be None, 'trunc' or 'floor', but got {rounding_mode!r}")
     a, b = promoted(a, b, wrapped_element)
-    check_divisor(a, b)
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    check_divisor(a, b, type_number)
     if rounding_mode is None:
         return take(binary(TRUE_DIVIDE, <PyObject *>a, <PyObject *>b))
-    if a.dtype.kind == "f" and rounding_mode == "trunc":
+    if cnp.PyTypeNum_ISFLOAT(type_number) and rounding_mode == "trunc":
         quotient = take(binary(TRUE_DIVIDE, <PyObject *>a, <PyObject *>b))
         return take(unary(TRUNC, <PyObject *>quotient))
     quotient = take(binary(FLOOR_DIVIDE, <PyObject *>a, <PyObject *>b))
-    if a.dtype.kind == "i" and rounding_mode == "trunc":
+    if cnp.PyTypeNum_ISSIGNED(type_number) and rounding_mode == "trunc":
         inexact = np.multiply(quotient, b) != a
         correction = np.asarray(inexact & ((a < 0) != (b < 0)))
         return take(binary(ADD, <PyObject *>quotient, <PyObject *>correction))
     return quotient
 
 
-cdef int check_divisor(object a, object b) except -1:
-    if b.dtype.kind in "iu" and a.size and not np.all(b):
+cdef int check_divisor(object a, object b, int type_number) except -1:
+    if cnp.PyTypeNum_ISINTEGER(type_number) and cnp.PyArray_SIZE(a) and not np.all(b):
         raise RuntimeError("ZeroDivisionError: an integer cannot be divided by zero")
-    if b.dtype.kind == "c":
+    if cnp.PyTypeNum_ISCOMPLEX(type_number):
         raise NotImplementedError("div() with a rounding_mode is not defined for complex numbers")
     return 0
 

@@ -33,3 +33,23 @@ cpdef list unbind_of(cnp.ndarray a, Py_ssize_t dim)
 cpdef object strided_view_of(cnp.ndarray a, object geometry)
 
 cdef object part(cnp.ndarray a, int axis, npy_intp start, npy_intp length)
+
+
+cdef inline int broadcast_dims(cnp.ndarray a, npy_intp *dims, int ndim) noexcept:
+    """Broadcasts sizes, the innermost first, with those of an array; gives their number, or -1 where they do not fit."""
+    cdef int own = cnp.PyArray_NDIM(a), i
+    cdef npy_intp size
+    for i in range(own):
+        size = cnp.PyArray_DIM(a, own - 1 - i)
+        if i >= ndim or dims[i] == 1:
+            dims[i] = size
+        elif size != 1 and size != dims[i]:
+            return -1
+    return max(own, ndim)
+
+
+cdef inline tuple broadcast_sizes(cnp.ndarray a, cnp.ndarray b):
+    """The shape that both broadcast to, or None."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int ndim = broadcast_dims(b, dims, broadcast_dims(a, dims, 0)), i
+    return None if ndim < 0 else tuple([dims[ndim - 1 - i] for i in range(ndim)])

@@ -349,6 +349,9 @@ def scalar_tensor(
     tensor(2.)
     """
     expect_strided("scalar_tensor", layout)
+    found = quick.element(s, dtype, device, requires_grad)
+    if found is not None:
+        return found
     value, wanted = _number("scalar_tensor", "s", s), _asked(dtype, "scalar_tensor") or get_default_dtype()
     array = _fill("scalar_tensor", (), value, wanted, filler(np.empty, device, None, "scalar_tensor"))
     return made(array, requires_grad, "scalar_tensor", device=device)
@@ -466,6 +469,10 @@ def full_like(
 ) -> Tensor:
     """Tensor of one value with the shape and dtype of `input`."""
     expect_strided("full_like", layout)
+    if memory_format is None:
+        found = quick.full_like(input, fill_value, dtype, device, requires_grad)
+        if found is not None:
+            return found
     if is_batch(input):
         result = like_slices(full_like, input, requires_grad, fill_value, dtype=dtype, device=device)
     else:

@@ -6,7 +6,8 @@ dtype that has to be looked up, the meta device, a trace, `vmap`, and for so man
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLong, PyLong_CheckExact
 from cpython.ref cimport PyObject
-from libc.math cimport ceil
+from libc.float cimport FLT_MAX
+from libc.math cimport INFINITY, ceil, fabs
 from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport npy_int64, npy_intp
@@ -59,16 +60,36 @@ def filled(tuple size not None, value, dtype, device, requires_grad):
 
 
 def full(size, value, dtype, device, requires_grad):
-    """The same of a number that every floating dtype holds; the dtype is that of the number unless another is given."""
-    if not is_flag(requires_grad):
+    """The same of a number that the dtype holds; the dtype is that of the number unless another is given."""
+    if not is_flag(requires_grad) or not isinstance(size, (tuple, list)):
         return None
-    cdef bint is_int = PyLong_CheckExact(value)
-    if not isinstance(size, (tuple, list)) or not (is_int or PyFloat_CheckExact(value)) or not -MOST <= value <= MOST:
+    cdef int type_num = type_of(dtype, cnp.NPY_INT64 if PyLong_CheckExact(value) else default_type())
+    return made((size,), value, type_num, device, requires_grad) if holds(type_num, value) else None
+
+
+def full_for(TensorBase like not None, size, value, dtype, device, requires_grad):
+    """The same of the dtype of another tensor, unless another is given."""
+    if not is_flag(requires_grad) or not isinstance(size, (tuple, list)) or is_meta(like.array):
         return None
-    cdef int type_num = type_of(dtype, cnp.NPY_INT64 if is_int else default_type())
-    if type_num not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) and not (is_int and type_num == cnp.NPY_INT64):
+    cdef int type_num = type_of(dtype, own_type(like))
+    return made((size,), value, type_num, device, requires_grad) if holds(type_num, value) else None
+
+
+def full_like(like, value, dtype, device, requires_grad):
+    """The same of the shape of another tensor, too, whose elements lie row by row."""
+    if not is_flag(requires_grad) or not isinstance(like, TensorBase):
         return None
-    return made((size,), value, type_num, device, requires_grad)
+    if not holds(type_of(dtype, own_type(<TensorBase>like)), value):
+        return None
+    return made_like(like, value, dtype, device, requires_grad)
+
+
+def element(value, dtype, device, requires_grad):
+    """Tensor without dimensions, of the default dtype unless another is given."""
+    cdef int type_num = type_of(dtype, default_type())
+    if not is_flag(requires_grad) or not holds(type_num, value):
+        return None
+    return new_tensor(0, NULL, value, type_num, device, requires_grad)
 
 
 def filled_for(TensorBase like not None, tuple size not None, value, dtype, device, requires_grad):
@@ -176,6 +197,15 @@ def counted(start, end, step, dtype, device, requires_grad):
 cdef bint is_number(object value) except -1:
     """An int or a float that is not so large that its kind would matter."""
     return (PyLong_CheckExact(value) or PyFloat_CheckExact(value)) and -MOST <= value <= MOST
+
+
+cdef bint holds(int type_num, object value) except -1:
+    """Is it an int or a float, and does the dtype, one of the usual ones, have it, or one that it is rounded to?"""
+    if PyFloat_CheckExact(value):
+        return type_num == cnp.NPY_FLOAT64 or (type_num == cnp.NPY_FLOAT32 and not FLT_MAX < fabs(value) < INFINITY)
+    if not PyLong_CheckExact(value) or not -MOST <= value <= MOST:
+        return False
+    return type_num in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_INT64)
 
 
 cdef bint is_flag(object requires_grad) noexcept:
