@@ -178,7 +178,7 @@ cpdef object complex_of(object a, object b):
     cdef tuple shape = common_shape("complex", real, imag)
     if is_meta(<PyObject *>real) or is_meta(<PyObject *>imag):
         return array_without_data(shape, dtype)
-    result = fresh(dtype.type_num, shape)
+    result = fresh(dtype.num, shape)
     result.real, result.imag = real, imag
     return result
 

@@ -48,7 +48,7 @@ from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     take_rows,
     wrapped_index,
 )
-from gradsmith.runtime.arrays.functions.shapes cimport broadcast_sizes
+from gradsmith.runtime.arrays.functions.shapes cimport broadcast_sizes, expand_of
 from gradsmith.runtime.arrays.overlap cimport ranges_meet
 
 import numpy as np
@@ -322,7 +322,7 @@ cdef int check_arrays(object target, tuple index) except -1:
 
 
 cdef tuple places_shape(object target, tuple index):
-    return np.broadcast_to(np.empty((), np.bool_), target.shape)[index].shape
+    return expand_of(np.empty((), np.bool_), target.shape)[index].shape
 
 
 cdef object writable(str op, object values, object dtype):
@@ -377,7 +377,7 @@ cdef int add_at(object target, object index, object values) except -1:
             return add_to_few(target, first, count, places, values)
         return add_one_by_one(target, index, values)
     expected = (*target.shape[:first], *places.shape, *target.shape[first + count:])
-    values = np.broadcast_to(values, expected)
+    values = expand_of(values, expected)
     return add_rows(target, first, count, places, values.astype(target.dtype, copy=False))
 
 
@@ -395,7 +395,7 @@ cdef int add_one_by_one(object target, object index, object values) except -1:
     """Any index: which places it names is read off an array of the numbers of the elements."""
     places = np.asarray(np.arange(target.size).reshape(target.shape)[index])
     sums = np.ascontiguousarray(target).reshape(-1)
-    add_at_places(sums, places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
+    add_at_places(sums, places.reshape(-1), expand_of(values, places.shape).reshape(-1))
     if not target.flags.c_contiguous:
         target[...] = sums.reshape(target.shape)
     return 0
@@ -889,7 +889,8 @@ cdef bint masked_scatter(object a, object mask, object source) except -1:
         return False
     mask, source = apart_from(a, mask), apart_from(a, source)
     if not is_same:
-        mask = np.ascontiguousarray(np.broadcast_to(mask, a.shape))
+        mask = expand_of(mask, a.shape)
+        mask = take(contiguous(<PyObject *>mask))
     cdef npy_intp count = PyArray_CountNonzero(<cnp.ndarray>mask)
     if count > cnp.PyArray_SIZE(source):
         return False

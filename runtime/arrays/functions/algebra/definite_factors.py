@@ -44,7 +44,9 @@ def cholesky_with_order_of(a: Array, check: bool) -> tuple[Array, Array]:
     if has_no_data(a):
         return array_without_data(a.shape, a.dtype), array_without_data(a.shape[:-2], np.dtype(np.int32))
     factors, orders = factors_and_orders(a)
-    if check and orders.any():
+    if not orders.any():
+        return factors, orders
+    if check:
         raise not_definite(op, a, orders)
     for place in map(tuple, np.argwhere(orders)):
         factors[place] = _unfinished_factor(a[place], int(orders[place]) - 1)

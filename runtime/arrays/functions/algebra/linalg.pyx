@@ -22,7 +22,7 @@ from gradsmith.runtime.arrays.array cimport (
 )
 from gradsmith.runtime.arrays.functions.indexed cimport apart_from
 from gradsmith.runtime.arrays.functions.ownership cimport take
-from gradsmith.runtime.arrays.functions.shapes cimport reshape_of, unsqueeze_of
+from gradsmith.runtime.arrays.functions.shapes cimport broadcast_sizes, expand_of, reshape_of, unsqueeze_of
 
 import math
 
@@ -156,10 +156,11 @@ cpdef object cross_product_of(object a, object b):
     """Of vectors of three elements along the last dimension."""
     cdef int type_num = cnp.PyArray_TYPE(a)
     cdef bint is_usual = type_num == cnp.PyArray_TYPE(b) and type_num in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
-    is_usual = is_usual and not is_meta(<PyObject *>a) and not is_meta(<PyObject *>b) and a.shape == b.shape
-    if not is_usual or a.shape[a.ndim - 1] != 3:
-        broadcast_shape(a.shape, b.shape)
+    is_usual = is_usual and not is_meta(<PyObject *>a) and not is_meta(<PyObject *>b)
+    shape = broadcast_sizes(a, b) or broadcast_shape(a.shape, b.shape)
+    if not is_usual or shape[len(shape) - 1] != 3:
         return np.ascontiguousarray(np.cross(a, b))
+    a, b = expand_of(a, shape), expand_of(b, shape)
     a, b = take(contiguous(<PyObject *>a)), take(contiguous(<PyObject *>b))
     found = take(empty_array(type_num, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a)))
     if type_num == cnp.NPY_FLOAT32:

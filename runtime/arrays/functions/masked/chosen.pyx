@@ -10,8 +10,7 @@ from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.arrays.functions.ownership cimport fresh_of_sizes
-
-import numpy as np
+from gradsmith.runtime.arrays.functions.shapes cimport expand_of
 
 cnp.import_array()
 
@@ -96,9 +95,7 @@ cdef bint fill_under(object a, object mask, object value) except -1:
 
 
 cdef object in_shape(object mask, object a):
-    if cnp.PyArray_SAMESHAPE(<cnp.ndarray>mask, <cnp.ndarray>a):
-        return mask
-    return np.broadcast_to(mask, a.shape)
+    return mask if cnp.PyArray_SAMESHAPE(<cnp.ndarray>mask, <cnp.ndarray>a) else expand_of(mask, a.shape)
 
 
 cdef void set_chosen(Chosen *c, cnp.ndarray a, cnp.ndarray mask, cnp.ndarray others, npy_intp count) noexcept:

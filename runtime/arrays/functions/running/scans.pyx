@@ -3,14 +3,18 @@
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 from libc.float cimport DBL_EPSILON, DBL_MIN, FLT_EPSILON, FLT_MIN
-from libc.math cimport M_LN2, NAN, atan2, cos, exp, expf, hypot, isinf, isnan, log, log1p, log1pf, sin
+from libc.math cimport INFINITY, M_LN2, NAN, atan2, cos, exp, expf, hypot, isinf, isnan, log, log1p, log1pf, sin
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport (
     ABSOLUTE,
+    POWER,
     SQRT,
     SQUARE,
+    amax_axes,
+    amin_axes,
+    binary_scalar,
     clone_by_rows,
     is_meta,
     release_array,
@@ -302,32 +306,41 @@ cdef tuple sum_of_infinite(double real, double one, double other):
 # ---- norms
 
 cpdef object p_norm_of(object a, object p, object dim, bint keepdim):
-    """The p-norm along dimensions; of halves in float32."""
+    """The p-norm along dimensions, of floating and complex numbers; of halves in float32."""
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
-    if a.dtype == np.float16:
-        return p_norm_of(a.astype(np.float32), p, dim, keepdim).astype(np.float16)
-    real = a.real.dtype
+    cdef int type_number = cnp.PyArray_TYPE(a)
     if is_meta(<PyObject *>a):
         return np.sum(np.abs(a), axis=axes, keepdims=keepdim)
-    if (p == 1 or p == 2) and cnp.PyArray_TYPE(a) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
-        return usual_norm(a, p == 2, axes, keepdim)
-    with np.errstate(all="ignore"):
-        size = np.abs(a)
-        if (p < 0 or p == np.inf) and 0 in (a.shape if axes is None else [a.shape[axis] for axis in np.atleast_1d(axes)]):
-            raise RuntimeError(f"norm(): the norm with p = {p} of no elements does not exist; size is {list(a.shape)}")
-        if p == np.inf:
-            return np.asarray(np.max(size, axis=axes, keepdims=keepdim))
-        if p == -np.inf:
-            return np.asarray(np.min(size, axis=axes, keepdims=keepdim))
-        if p == 0:
-            return np.asarray(np.sum(size != 0, axis=axes, keepdims=keepdim, dtype=real))
-        if p == 1:
-            return np.asarray(np.sum(size, axis=axes, keepdims=keepdim))
-        if p == 2:
-            total = np.asarray(np.sum(size * size, axis=axes, keepdims=keepdim))
-            if total.dtype.kind != "f" or not has_left_range(total, size, axes):
-                return np.asarray(np.sqrt(total))
-        return np.asarray(scaled_norm(size, p, axes, keepdim)).astype(real, copy=False)
+    if type_number == cnp.NPY_FLOAT16:
+        return p_norm_of(a.astype(np.float32), p, dim, keepdim).astype(np.float16)
+    if is_undefined(a, p, axes):
+        raise RuntimeError(f"norm(): the norm with p = {p} of no elements does not exist; size is {list(a.shape)}")
+    magnitudes = take(unary(ABSOLUTE, <PyObject *>a)) if cnp.PyTypeNum_ISCOMPLEX(type_number) else a
+    if p == 0:
+        return np.asarray(np.sum(magnitudes != 0, axis=axes, keepdims=keepdim, dtype=magnitudes.dtype))
+    if p == 1 or p == 2:
+        return usual_norm(magnitudes, p == 2, axes, keepdim)
+    return norm_of_magnitudes(take(unary(ABSOLUTE, <PyObject *>magnitudes)), p, axes, keepdim)
+
+
+cdef bint is_undefined(object a, double p, object axes) except -1:
+    """Is it the greatest or least magnitude, or the like, of no elements?"""
+    if cnp.PyArray_SIZE(a) != 0 or not (p < 0 or p == INFINITY):
+        return False
+    return 0 in (a.shape if axes is None else [a.shape[axis] for axis in np.atleast_1d(axes)])
+
+
+cdef object norm_of_magnitudes(object a, double p, object axes, bint keepdim):
+    if p == INFINITY:
+        return take(amax_axes(<PyObject *>a, axes, keepdim))
+    if p == -INFINITY:
+        return take(amin_axes(<PyObject *>a, axes, keepdim))
+    powers = take(binary_scalar(POWER, <PyObject *>a, p, False))
+    total = take(sum_axes(<PyObject *>powers, axes, keepdim))
+    if p > 0 and has_left_range(total, a, axes):
+        with np.errstate(all="ignore"):
+            return np.asarray(scaled_norm(a, p, axes, keepdim)).astype(a.dtype, copy=False)
+    return take(binary_scalar(POWER, <PyObject *>total, 1 / p, False))
 
 
 cdef object usual_norm(object a, bint is_euclidean, object axes, bint keepdim):
