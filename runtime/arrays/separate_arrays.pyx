@@ -141,7 +141,7 @@ cdef object locked(cnp.ndarray array):
 cdef object owned(object result):
     if isinstance(result, (list, tuple)):
         return [owned(part) for part in result]
-    if not isinstance(result, np.ndarray) or is_meta(<PyObject *>result) or is_exclusive(<PyObject *>result):
+    if not isinstance(result, cnp.ndarray) or is_meta(<PyObject *>result) or is_exclusive(<PyObject *>result):
         return result
     shared = share_below(result)
     return separate(result) if shared is None else view_of_share(shared, result)

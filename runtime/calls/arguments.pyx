@@ -85,7 +85,7 @@ cdef object convert_operand(object value, str op, str argument, int position, ob
         return value
     if cnp.PyArray_CheckExact(value):
         return from_shared_array(value)     # no op that takes numbers too gives a view
-    if isinstance(value, np.ndarray) or is_list_of_numbers(value):
+    if isinstance(value, cnp.ndarray) or is_list_of_numbers(value):
         return convert_tensor(value, op, argument, position, beside)
     if is_convertible(value):
         return python_number(value)

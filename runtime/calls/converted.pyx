@@ -67,7 +67,7 @@ cdef object python_number(object value):
 
 
 cdef TensorBase expect_tensor(object value, object beside):
-    if isinstance(value, np.ndarray):
+    if isinstance(value, cnp.ndarray):
         return borrowed(value)
     if isinstance(value, LISTS):
         if type(value) is not list and type(value) is not tuple:

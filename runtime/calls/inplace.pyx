@@ -356,7 +356,7 @@ cdef enum:
 
 cdef void give_back_when_finished(object array) noexcept:
     global written_values
-    if written_values == NULL and isinstance(array, np.ndarray) and cnp.PyArray_NBYTES(<cnp.ndarray>array) >= LARGE:
+    if written_values == NULL and isinstance(array, cnp.ndarray) and cnp.PyArray_NBYTES(<cnp.ndarray>array) >= LARGE:
         Py_INCREF(array)
         written_values = <PyObject *>array
 
@@ -445,7 +445,7 @@ cdef bint writes_directly(str op, TensorBase self) except -1:
 
 cdef int store_values(object target, object values) except -1:
     """``target[...] = values``, cast, as far as there is data. For an array without dimensions NumPy may give a scalar."""
-    if not isinstance(values, np.ndarray):
+    if not isinstance(values, cnp.ndarray):
         values = np.asarray(values)
     if is_meta(<PyObject *>target):
         np.broadcast_to(values, target.shape)       # an error when they do not fit

@@ -288,7 +288,7 @@ cdef class TensorBase:
         owner = <object>self.array
         if is_meta(self.array):
             return 0
-        while isinstance(owner.base, np.ndarray):
+        while isinstance(owner.base, cnp.ndarray):
             owner = owner.base
         return (self.data_ptr() - <size_t>cnp.PyArray_DATA(<cnp.ndarray>owner)) // self.itemsize
 

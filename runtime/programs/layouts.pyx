@@ -22,7 +22,7 @@ def described(list tensors not None):
     cdef object array, owner
     for tensor in tensors:
         array = owner = <object>(<TensorBase?>tensor).array
-        while isinstance(owner.base, np.ndarray):
+        while isinstance(owner.base, cnp.ndarray):
             owner = owner.base
         arrays.append(array)
         addresses.append(<uintptr_t>cnp.PyArray_DATA(<cnp.ndarray>array))

@@ -73,7 +73,7 @@ cdef object attribute_of(object holder, object name):
 
 
 cdef bint holds_the_same(object holder, object copy) except -1:
-    if isinstance(holder, np.ndarray):
+    if isinstance(holder, cnp.ndarray):
         return has_the_same_bits(holder, copy)
     if PyAnySet_Check(holder):
         return holder == copy and members(holder) == members(copy)

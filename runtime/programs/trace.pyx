@@ -449,7 +449,7 @@ cdef class Trace(VmapLevel):
 
 
 cdef object owner_of(object array):
-    while isinstance(array.base, np.ndarray):
+    while isinstance(array.base, cnp.ndarray):
         array = array.base
     return array
 

@@ -18,5 +18,6 @@ cdef struct CUpcalls:
     settler settle_packed
     origin_recorder record_origin                   # engine/anomaly_mode.pyx; NULL while anomaly mode is off
     scalar_backward backward_of_scalar              # tensors/entry_points.pyx
+    PyObject *basic_index                           # what the module has by this name, which is called for each x[...]
 
 cdef CUpcalls c_upcalls

@@ -38,6 +38,7 @@ ON_FIRST_USE = {
     "generator_type": "gradsmith.runtime.tensors.factories.random",
 }
 globals().update(dict.fromkeys(NAMES, missing))
+c_upcalls.basic_index = <PyObject *>missing
 
 
 def __getattr__(name):
@@ -54,3 +55,5 @@ def fill(**functions):
         if name not in NAMES and name not in ON_FIRST_USE:
             raise TypeError(f"the runtime does not ask for {name!r}")
         globals()[name] = function
+        if name == "basic_index":
+            c_upcalls.basic_index = <PyObject *>function

@@ -339,7 +339,7 @@ cdef class PlainMethods(Variable):
         """
         if dtype is None:
             return typed.type_name(self)
-        if memory_format is None and cnp.PyArray_DescrCheck(dtype):
+        if memory_format is None and isinstance(dtype, cnp.dtype):
             return self.to(dtype)
         return self.to(typed.dtype_of_type(dtype), memory_format=memory_format or "preserve_format")
 

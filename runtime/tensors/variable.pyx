@@ -391,7 +391,7 @@ cdef class Variable(TensorBase):
         if index is None:
             return indexing.getitem(self, key)
         try:
-            return upcalls.basic_index(self, index) if is_view else upcalls.index(self, index)
+            return (<object>c_upcalls.basic_index)(self, index) if is_view else upcalls.index(self, index)
         except IndexError as error:
             raise index_errors.explained(error, self.shape, index if isinstance(index, tuple) else (index,)) from None
 

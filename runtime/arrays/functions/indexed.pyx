@@ -110,13 +110,13 @@ cdef tuple split_index(object a, object index):
     cdef list advanced = []
     cdef Py_ssize_t width
     parts = [part if is_plain(part) else as_index(part) for part in (index if isinstance(index, tuple) else (index,))]
-    if any([isinstance(part, np.ndarray) and part.size == 0 for part in parts]):
+    if any([isinstance(part, cnp.ndarray) and part.size == 0 for part in parts]):
         check_empty_masks(parts, a.shape)
     if not any([isinstance(part, int) for part in parts]):
         # NumPy takes arrays with an Ellipsis between them for apart also where it stands for no dimension.
         return None, tuple(expanded(parts, a.ndim) if any([part is Ellipsis for part in parts]) else parts)
     for part in expanded(parts, a.ndim):
-        if isinstance(part, np.ndarray):
+        if isinstance(part, cnp.ndarray):
             width = part.ndim if part.dtype.kind == "b" else 1
             basic.extend([slice(None)] * width)
             advanced.append(part)
@@ -131,7 +131,7 @@ cdef int check_empty_masks(list parts, tuple shape) except -1:
     """NumPy takes a mask without elements whatever it indexes."""
     cdef Py_ssize_t dim = 0
     for part in expanded(parts, len(shape)):
-        is_mask = isinstance(part, np.ndarray) and part.dtype.kind == "b"
+        is_mask = isinstance(part, cnp.ndarray) and part.dtype.kind == "b"
         if is_mask and part.size == 0 and part.shape != shape[dim : dim + part.ndim]:
             raise IndexError(
                 f"the shape of the mask {list(part.shape)} does not match the dimensions "
@@ -145,7 +145,7 @@ cdef list expanded(list parts, int ndim):
     """Ellipsis written out."""
     cdef Py_ssize_t used = 0
     for part in parts:
-        if isinstance(part, np.ndarray):
+        if isinstance(part, cnp.ndarray):
             used += part.ndim if part.dtype.kind == "b" else 1
         elif part is not None and part is not Ellipsis:
             used += 1
@@ -186,7 +186,7 @@ cpdef object index_backward_of(object a, object shape, object index):
 
 cpdef object index_put_of(object a, object index, object values, bint accumulate):
     """Copy of `a` with the values at the indexed places, or added there."""
-    if not isinstance(a, np.ndarray):
+    if not isinstance(a, cnp.ndarray):
         raise TypeError(f"index_put(): expected an array, but got {type(a).__name__}")
     basic, advanced = split_index(a, index)
     result = readable_copy(a) if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
@@ -283,7 +283,7 @@ cdef object apart_from(object target, object operand):
     """An operand, perhaps a tuple of them, that stays what it is while `target` is written."""
     if isinstance(operand, tuple):
         return tuple([apart_from(target, part) for part in operand])
-    if isinstance(operand, np.ndarray) and not is_meta(<PyObject *>operand) and ranges_meet(target, operand):
+    if isinstance(operand, cnp.ndarray) and not is_meta(<PyObject *>operand) and ranges_meet(target, operand):
         return operand.copy()
     return operand
 
@@ -297,7 +297,7 @@ cdef int assign(object target, object index, object values) except -1:
 
 cdef object put_values(object target, tuple index, object values, bint accumulate):
     """Values of the target's dtype. Under a mask one number of any dtype is a number, which has to fit."""
-    if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) == cnp.PyArray_TYPE(target):
+    if not isinstance(values, cnp.ndarray) or cnp.PyArray_TYPE(values) == cnp.PyArray_TYPE(target):
         return writable("index_put", values, target.dtype)
     if not accumulate and values.size == 1 and is_one_mask(index):
         return values.astype(target.dtype) if is_meta(<PyObject *>values) else element_of(values.item(), target.dtype)
@@ -306,14 +306,14 @@ cdef object put_values(object target, tuple index, object values, bint accumulat
 
 
 cdef bint is_one_mask(tuple index) except -1:
-    masks = [part for part in index if isinstance(part, np.ndarray)]
+    masks = [part for part in index if isinstance(part, cnp.ndarray)]
     return len(masks) == 1 and masks[0].dtype.kind == "b" and masks[0].ndim > 0
 
 
 cdef int check_arrays(object target, tuple index) except -1:
     """Refuse arrays that fit neither the target nor each other, whatever places they name."""
     parts = [
-        np.zeros(part.shape, np.int64) if isinstance(part, np.ndarray) and part.dtype.kind in "iu" else part
+        np.zeros(part.shape, np.int64) if isinstance(part, cnp.ndarray) and part.dtype.kind in "iu" else part
         for part in index
     ]
     if not is_meta(<PyObject *>target):
@@ -327,7 +327,7 @@ cdef tuple places_shape(object target, tuple index):
 
 cdef object writable(str op, object values, object dtype):
     """Values, which have the dtype of what they are written to, or a number that fits it."""
-    if not isinstance(values, np.ndarray):
+    if not isinstance(values, cnp.ndarray):
         return element_of(values, dtype)
     if cnp.PyArray_TYPE(values) == (<cnp.dtype>dtype).type_num:
         return values
@@ -414,7 +414,7 @@ cdef object rows_of(object target, tuple index):
         return 0, 1, wrapped(index[0], cnp.PyArray_DIM(target, 0), 0)
     while first < len(index) and is_whole(index[first]):
         first += 1
-    while first + count < len(index) and isinstance(index[first + count], np.ndarray):
+    while first + count < len(index) and isinstance(index[first + count], cnp.ndarray):
         if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(index[first + count])):
             return None
         count += 1
@@ -476,7 +476,7 @@ cdef object wrapped(object index, npy_intp size, int axis):
 
 cdef object only_masks(object index):
     for part in index if isinstance(index, tuple) else (index,):
-        if isinstance(part, np.ndarray) and part.dtype.kind != "b":
+        if isinstance(part, cnp.ndarray) and part.dtype.kind != "b":
             return False
     return True
 
@@ -578,7 +578,7 @@ cdef tuple checked_sources(str op, object a, Py_ssize_t dim, object index, objec
     """The axis, the index as loops want it, and elements of the dtype of `a`."""
     cdef int axis = wrap_dim(dim, a.ndim)
     index = checked_index(op, a, axis, index)
-    if isinstance(src, np.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
+    if isinstance(src, cnp.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
         check_src(op, index, src)
     return axis, index, writable(op, src, a.dtype)
 
@@ -641,7 +641,7 @@ cdef object index_of_slices(object a, int axis, object index, object src):
     cdef npy_intp wrong
     if not a.ndim or cnp.PyArray_TYPE(a) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_INT64):
         return None
-    if not isinstance(src, np.ndarray) or src.dtype != a.dtype or src.shape != index.shape or index.ndim != a.ndim:
+    if not isinstance(src, cnp.ndarray) or src.dtype != a.dtype or src.shape != index.shape or index.ndim != a.ndim:
         return None
     for i in range(a.ndim):
         if i != axis and (cnp.PyArray_STRIDE(index, i) or cnp.PyArray_DIM(index, i) != cnp.PyArray_DIM(a, i)):
@@ -660,7 +660,7 @@ cdef int reduce_slices(object a, int axis, object vector, object src, Reduction 
 
 
 cdef tuple checked_reduced(str op, object a, Py_ssize_t dim, object index, object src):
-    if isinstance(src, np.ndarray) and src.dtype != a.dtype:
+    if isinstance(src, cnp.ndarray) and src.dtype != a.dtype:
         checked_index(op, a, wrap_dim(dim, a.ndim), index)      # whose errors come first
         raise RuntimeError(f"{op}(): Expected self.dtype ({a.dtype}) to be equal to src.dtype ({src.dtype})")
     return checked_sources(op, a, dim, index, src)
@@ -871,7 +871,7 @@ cpdef int masked_fill_into(object a, object mask, object value) except -1:
 
 cdef object filling(str op, object value, object dtype):
     """A number, which may come as a tensor, as an element; it has to fit."""
-    if not isinstance(value, np.ndarray):
+    if not isinstance(value, cnp.ndarray):
         return take(full_array((<cnp.dtype>dtype).type_num, 0, NULL, value))
     if value.ndim:
         raise RuntimeError(

@@ -72,7 +72,7 @@ cpdef object floating_of(object function, object a):
 cpdef object where_of(object condition, object a, object b):
     if cnp.PyArray_TYPE(condition) != cnp.NPY_BOOL:
         condition = masks.as_mask("where", condition)
-    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
+    if not (isinstance(a, cnp.ndarray) and isinstance(b, cnp.ndarray)):
         a, b = promoted(a, b, storable)
     check_broadcast("where", condition, a, b)
     return take(where(<PyObject *>condition, <PyObject *>a, <PyObject *>b))
@@ -80,7 +80,7 @@ cpdef object where_of(object condition, object a, object b):
 
 cdef tuple promoted(object a, object b, object element):
     """A number beside an array has no dtype of its own but its category; `element` makes an array of it."""
-    cdef bint a_is_array = isinstance(a, np.ndarray), b_is_array = isinstance(b, np.ndarray)
+    cdef bint a_is_array = isinstance(a, cnp.ndarray), b_is_array = isinstance(b, cnp.ndarray)
     if a_is_array and b_is_array and cnp.PyArray_TYPE(a) == cnp.PyArray_TYPE(b):
         return a, b
     if a_is_array and not b_is_array and is_of_category(b, cnp.PyArray_TYPE(a)):
@@ -99,7 +99,7 @@ cdef bint is_of_category(object number, int type_number) noexcept:
 
 
 cdef object in_dtype(object value, object dtype, object element):
-    return take(cast(<PyObject *>value, dtype.num)) if isinstance(value, np.ndarray) else element(value, dtype)
+    return take(cast(<PyObject *>value, dtype.num)) if isinstance(value, cnp.ndarray) else element(value, dtype)
 
 
 def storable(number, dtype):
@@ -261,12 +261,12 @@ cpdef object copy_to_of(object a, object device, object dtype):
 
 cpdef object stored_of(object value, object dtype):
     """A value to be written to a tensor of a dtype: an array as it is, a number if it fits."""
-    return value if isinstance(value, np.ndarray) else element_of(value, dtype)
+    return value if isinstance(value, cnp.ndarray) else element_of(value, dtype)
 
 
 cpdef object copied_of(object value, object dtype):
     """A value to be copied to a tensor of a dtype. A number is converted as a tensor would be, with loss."""
-    if not isinstance(value, np.ndarray) and (not isinstance(value, int) or -2**63 <= value < 2**63):
+    if not isinstance(value, cnp.ndarray) and (not isinstance(value, int) or -2**63 <= value < 2**63):
         return np.asarray(value)
     return stored_of(value, dtype)
 

@@ -35,10 +35,10 @@ cpdef object basic_index_of(object a, object index):
     """A view, also where NumPy would give a number."""
     cdef Layout layout
     cdef npy_intp offset = 0
-    if isinstance(a, np.ndarray) and read_index(a, index, &layout, &offset):
+    if isinstance(a, cnp.ndarray) and read_index(a, index, &layout, &offset):
         return view_at(a, &layout, offset)
     result = a[index]
-    if isinstance(result, np.ndarray):
+    if isinstance(result, cnp.ndarray):
         return result
     return a[(*index, ...) if isinstance(index, tuple) else (index, ...)]
 

@@ -88,7 +88,7 @@ def test_what_may_not_be_written_stays():
     array.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         indexed.index_put_into(array, (np.array([True, False, True, False]),), np.zeros(2), False)
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(RuntimeError, match="read-only"):
         indexed.masked_fill_into(array, np.array([True, False, True, False]), 1.0)
     assert_same(array, np.arange(4.0))
 
