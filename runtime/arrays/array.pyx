@@ -849,7 +849,7 @@ def inner_loop(int ufunc, int type_num):
 
 
 def kernel_addresses():
-    """Addresses of C functions by name; see kernels/kernels.h, kernels/sum.h and kernels/products/gemv.h."""
+    """Addresses of C functions by name; see kernels/kernels.h, kernels/reductions/sum.h and kernels/products/gemv.h."""
     return {
         "product": <uintptr_t>&gs_product,
         "add_product": <uintptr_t>&gs_add_product,

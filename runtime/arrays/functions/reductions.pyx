@@ -229,12 +229,8 @@ cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
     if (axes is None or cnp.PyArray_NDIM(a) == 1) and not keepdim and dtype is None and is_short(a):
         return short_product(a)
     a = widened(addable(a, dtype))
-    if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32 or cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT64:
-        return as_type(take(prod_axes(<PyObject *>a, axes, keepdim)), type_number)
-    wide = a.dtype if is_floating(a) else np.int64
-    with np.errstate(all="ignore"):
-        product = np.asarray(np.multiply.reduce(a, axis=axes, keepdims=keepdim, dtype=wide))
-    return as_type(product, type_number)
+    factors = a if is_floating(a) else as_type(a, cnp.NPY_INT64)
+    return as_type(take(prod_axes(<PyObject *>factors, axes, keepdim)), type_number)
 
 
 cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):

@@ -12,7 +12,7 @@
  */
 #include "fused.h"
 #include "halves.h"
-#include "sum.h"
+#include "reductions/sum.h"
 #include "support/array_cache.h"
 #include "support/meta.h"
 #include "threads/thread_pool.h"

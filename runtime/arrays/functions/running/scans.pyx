@@ -15,6 +15,7 @@ from gradsmith.runtime.arrays.array cimport (
     amax_axes,
     amin_axes,
     binary_scalar,
+    cast,
     clone_by_rows,
     is_meta,
     release_array,
@@ -79,9 +80,12 @@ cdef object by_rows(object a, int axis):
 
 cdef object computed(object a):
     """In a dtype that there is a loop for."""
-    if a.dtype.kind in "biu":
-        return a.astype(np.int64)
-    return a.astype(np.float32) if a.dtype == np.float16 else a
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    if type_number == cnp.NPY_FLOAT16:
+        return take(cast(<PyObject *>a, cnp.NPY_FLOAT32))
+    if type_number == cnp.NPY_BOOL or cnp.PyTypeNum_ISINTEGER(type_number):
+        return take(cast(<PyObject *>a, cnp.NPY_INT64))
+    return a
 
 
 cdef bint is_real(object a) noexcept:
@@ -119,16 +123,13 @@ cpdef object cumprod_of(object a, Py_ssize_t dim, object dtype):
         products = take(clone_by_rows(<PyObject *>a))
         multiply_along(products, axis)
         return products
-    with np.errstate(all="ignore"):
-        a = real_where_kept(a, wanted).astype(wanted, copy=False)
+    if wanted.num != cnp.PyArray_TYPE(a):
+        with np.errstate(all="ignore"):
+            a = real_where_kept(a, wanted).astype(wanted, copy=False)
     a = computed(a)
     products = take(clone_by_rows(<PyObject *>a))
-    if is_real(products):
-        multiply_along(products, axis)
-    else:
-        multiply_rows(by_rows(products, axis))
-    with np.errstate(all="ignore"):
-        return products.astype(wanted, copy=False)
+    multiply_along(products, axis)
+    return take(cast(<PyObject *>products, wanted.num))
 
 
 cdef int multiply_along(object a, int axis) except -1:
@@ -141,16 +142,6 @@ cdef int multiply_along(object a, int axis) except -1:
     with nogil:
         gs_running_products(type_number, products, rows.outer, rows.length, rows.inner)
     return 0
-
-
-def multiply_rows(number[:, :, ::1] rows):
-    """Each element times all before it, in place."""
-    cdef npy_intp i, j, k
-    with nogil:
-        for i in range(rows.shape[0]):
-            for j in range(1, rows.shape[1]):
-                for k in range(rows.shape[2]):
-                    rows[i, j, k] = rows[i, j, k] * rows[i, j - 1, k]
 
 
 # ---- recurrences
@@ -181,7 +172,7 @@ cdef object recurred(str op, object a, object weight, Py_ssize_t dim, bint rever
         add_weighted(by_rows(values, axis)[:, ::-1], by_rows(np.roll(weights, -1, axis), axis)[:, ::-1])
     else:
         add_weighted(by_rows(values, axis), by_rows(weights, axis))
-    return values.astype(dtype, copy=False)
+    return take(cast(<PyObject *>values, dtype.num))
 
 
 cdef int recur_along(object a, object weights, int axis, bint reverse) except -1:
@@ -312,7 +303,8 @@ cpdef object p_norm_of(object a, object p, object dim, bint keepdim):
     if is_meta(<PyObject *>a):
         return np.sum(np.abs(a), axis=axes, keepdims=keepdim)
     if type_number == cnp.NPY_FLOAT16:
-        return p_norm_of(a.astype(np.float32), p, dim, keepdim).astype(np.float16)
+        wide = p_norm_of(computed(a), p, dim, keepdim)
+        return take(cast(<PyObject *>wide, cnp.NPY_FLOAT16))
     if is_undefined(a, p, axes):
         raise RuntimeError(f"norm(): the norm with p = {p} of no elements does not exist; size is {list(a.shape)}")
     magnitudes = take(unary(ABSOLUTE, <PyObject *>a)) if cnp.PyTypeNum_ISCOMPLEX(type_number) else a

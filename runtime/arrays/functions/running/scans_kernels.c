@@ -57,6 +57,34 @@ enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, FEW = 4, 
 #define IS_FINITE(x) 1
 #include "sums_template.h"
 
+#define MULTIPLY(product, factor) ((factor)[0] *= (product)[0])
+#define PARTS 1
+#include "plain_factors_template.h"
+#undef T
+#undef WIDE
+#undef SUFFIX
+#undef MULTIPLY
+#undef PARTS
+
+/* By the formula that NumPy has. */
+#define MULTIPLY(product, factor)                                                          \
+    do {                                                                                   \
+        T real = (product)[0] * (factor)[0] - (product)[1] * (factor)[1];                  \
+        (factor)[1] = (product)[0] * (factor)[1] + (product)[1] * (factor)[0];             \
+        (factor)[0] = real;                                                                \
+    } while (0)
+#define PARTS 2
+
+#define T float
+#define SUFFIX complex_float
+#include "plain_factors_template.h"
+#undef T
+#undef SUFFIX
+
+#define T double
+#define SUFFIX complex_double
+#include "plain_factors_template.h"
+
 void
 gs_running_sums(int type, void *a, npy_intp outer, npy_intp length, npy_intp inner, int reverse)
 {
@@ -73,8 +101,14 @@ gs_running_products(int type, void *a, npy_intp outer, npy_intp length, npy_intp
 {
     if (type == NPY_FLOAT32)
         products_float(a, outer, length, inner);
-    else
+    else if (type == NPY_FLOAT64)
         products_double(a, outer, length, inner);
+    else if (type == NPY_COMPLEX64)
+        plain_products_complex_float(a, outer, length, inner);
+    else if (type == NPY_COMPLEX128)
+        plain_products_complex_double(a, outer, length, inner);
+    else
+        plain_products_integer(a, outer, length, inner);
 }
 
 void

@@ -7,6 +7,7 @@ cdef enum:
     LARGEST_ORDER = 16
     STEPS_BETWEEN_SIGNALS = 1 << 18  # about a millisecond
     SIDE_BY_SIDE = 64
+    FEW = 4                         # elements that are computed one by one
 
 cdef double LARGEST_DEGREE = 2.0**62
 
@@ -70,13 +71,18 @@ cdef int put_values(
     cdef Step step
     cdef long degree, m
     cdef Py_ssize_t j
+    if order or not -1 < n <= LARGEST_DEGREE:
+        for j in range(count):
+            at[0] = 2 * <double>x[j] - 1 if shifted else x[j]
+            out[j] = <real>(derivative_at(at[0], n, order, recurrence, first, constant) * (1 << order if shifted else 1))
+        return 0
+    if count <= FEW:
+        for j in range(count):
+            out[j] = <real>value_at(2 * <double>x[j] - 1 if shifted else x[j], n, recurrence, first, constant)
+        return 0
     for j in range(SIDE_BY_SIDE):
         at[j] = x[j] if j < count else 0
         at[j] = 2 * at[j] - 1 if shifted else at[j]
-    if order or count == 1 or not -1 < n <= LARGEST_DEGREE:
-        for j in range(count):
-            out[j] = <real>(derivative_at(at[j], n, order, recurrence, first, constant) * (1 << order if shifted else 1))
-        return 0
     degree = <long>n
     for j in range(SIDE_BY_SIDE):
         before[j] = 1
@@ -112,6 +118,22 @@ cdef inline Step step_of(int recurrence, long m) noexcept nogil:
     elif recurrence == LEGENDRE:
         step.slope, step.last, step.divisor = 2 * m + 1, m, m + 1
     return step
+
+
+cdef double value_at(double x, double n, int recurrence, double first, double constant) except? -1 nogil:
+    """The same of one element, of a degree that is neither negative nor too large."""
+    cdef double before = 1, now = first * x + constant, following
+    cdef long degree = <long>n, m
+    cdef Step step
+    if x != x or degree == 0:
+        return x if x != x else 1
+    for m in range(1, degree):
+        step = step_of(recurrence, m)
+        following = ((step.slope * x + step.shift) * now - step.last * before) / step.divisor
+        before, now = now, following
+        if m % STEPS_BETWEEN_SIGNALS == 0:
+            check_signals()
+    return now
 
 
 cdef double derivative_at(double x, double n, int order, int recurrence, double first, double constant) except? -1 nogil:

@@ -19,9 +19,10 @@
 #include "loops.h"
 #include "complex_loops.h"
 #include "elementary/loops.h"
-#include "integers/bounds.h"
 #include "elementary/pairs.h"
 #include "halves.h"
+#include "integers/bounds.h"
+#include "products/integer_products.h"
 
 #define GS_UFUNC(NAME, attribute, rule_, cost_) [GS_##NAME] = {#attribute, rule_, cost_, 0, NULL},
 gs_ufunc_info gs_ufuncs[GS_N_UFUNCS] = {
@@ -477,7 +478,10 @@ gs_matmul_loop(int type)
 {
     gs_loop *loop = &matmul_loops[type];
     if (loop->state == GS_UNTESTED) {
-        int usable = look_up(matmul_ufunc, type, loop) && loop->out_type == type && matmul_passes(loop, type);
+        int usable = look_up(matmul_ufunc, type, loop) && loop->out_type == type;
+        gs_loop_function own = usable ? gs_integer_matmul(type) : NULL;
+        loop->run = own != NULL ? own : loop->run;
+        usable = usable && matmul_passes(loop, type);
         loop->state = usable ? GS_DIRECT : GS_REFUSED;
     }
     return loop;

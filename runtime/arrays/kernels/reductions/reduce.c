@@ -8,6 +8,7 @@
  * (outer, inner), so there is one kernel shape for everything.
  */
 #include "int_sum.h"
+#include "other_products.h"
 #include "product.h"
 #include "short_extremes.h"
 #include "sum.h"
@@ -50,13 +51,15 @@ sum_squares(int type, const gs_loop *loop, const char *x, char *out, npy_intp ou
 }
 
 static int
-multiply_floats(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+multiply(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
     (void)loop;
-    if (type == NPY_FLOAT32) {
-        gs_product_float32((const float *)x, (float *)out, outer, r, inner);
-    } else {
-        gs_product_float64((const double *)x, (double *)out, outer, r, inner);
+    switch (type) {
+    case NPY_FLOAT32: gs_product_float32((const float *)x, (float *)out, outer, r, inner); break;
+    case NPY_FLOAT64: gs_product_float64((const double *)x, (double *)out, outer, r, inner); break;
+    case NPY_COMPLEX64: gs_product_complex64((const float *)x, (float *)out, outer, r, inner); break;
+    case NPY_COMPLEX128: gs_product_complex128((const double *)x, (double *)out, outer, r, inner); break;
+    default: gs_product_int64((const int64_t *)x, (int64_t *)out, outer, r, inner);
     }
     return 0;
 }
@@ -428,7 +431,7 @@ gs_mean(PyObject *a, PyObject *argument, int keepdims)
     return as_reduced(mean, type);
 }
 
-/* ---- sums of what is no NaN, and products; of float32 and float64 */
+/* ---- sums of what is no NaN, of float32 and float64 */
 
 static int
 is_single_or_double(const char *name, int type)
@@ -463,18 +466,21 @@ gs_sum_of_squares(PyObject *a, PyObject *argument, int keepdims)
     return sum_of_floats("sum_of_squares", a, argument, keepdims, sum_squares);
 }
 
+/* ---- products: of float32 and float64, of complex numbers, and of int64, which others are converted to */
+
+static int
+has_products(int type)
+{
+    return type == NPY_FLOAT32 || type == NPY_FLOAT64 || gs_category_of(type) == GS_COMPLEX ||
+           (gs_category_of(type) == GS_INT && gs_itemsize[type] == 8 && !PyTypeNum_ISUNSIGNED(type));
+}
+
 static PyObject *
 ones(int type, const gs_axes *axes)
 {
-    PyObject *out = gs_array_new(type, axes->out_nd, axes->out_dims);
-    npy_intp size = out == NULL ? 0 : gs_size(out);
-    for (npy_intp i = 0; i < size; i++) {
-        if (type == NPY_FLOAT32) {
-            ((float *)gs_fields(out)->data)[i] = 1;
-        } else {
-            ((double *)gs_fields(out)->data)[i] = 1;
-        }
-    }
+    PyObject *one = PyLong_FromLong(1);
+    PyObject *out = one == NULL ? NULL : gs_full(type, axes->out_nd, axes->out_dims, one);
+    Py_XDECREF(one);
     return out;
 }
 
@@ -483,10 +489,14 @@ gs_prod(PyObject *a, PyObject *argument, int keepdims)
 {
     gs_axes axes;
     int type = gs_numeric_type(a);
-    if (type < 0 || !is_single_or_double("prod", type) || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
+    if (type < 0 || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
         return NULL;
     }
-    return axes.count == 0 ? ones(type, &axes) : reduce_array(a, &axes, multiply_floats, NULL, type);
+    if (!has_products(type)) {
+        gs_raise_not_implemented("prod", type);
+        return NULL;
+    }
+    return axes.count == 0 ? ones(type, &axes) : reduce_array(a, &axes, multiply, NULL, type);
 }
 
 /* ---- extremes */
