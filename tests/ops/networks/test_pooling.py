@@ -121,6 +121,21 @@ def test_windows_that_share_an_image_out(dims, output):
     assert places.dtype == gs.int64
 
 
+@pytest.mark.parametrize("sizes", [(1, 1), (3, 5), (7, 7), (33, 40)], ids=str)
+@pytest.mark.parametrize("dtype", [gs.float32, gs.float64])
+def test_one_window_that_is_the_whole_image(dtype, sizes):
+    x = gs.randn(2, 3, *sizes, dtype=dtype, requires_grad=True)
+    exact = x.detach().numpy().astype(np.float64).mean((2, 3), keepdims=True)
+    tolerance = 1e-6 if dtype == gs.float32 else 1e-14
+    for means in (F.adaptive_avg_pool2d(x, 1), F.avg_pool2d(x, sizes)):
+        np.testing.assert_allclose(means.detach().numpy(), exact, rtol=0, atol=tolerance)
+        (grad,) = gs.autograd.grad((means * means).sum(), x)
+        expected = np.broadcast_to(2 * exact / math.prod(sizes), x.shape)
+        np.testing.assert_allclose(grad.numpy(), expected, rtol=0, atol=tolerance)
+    thirds = F.avg_pool2d(x, sizes, divisor_override=3).detach().numpy()
+    np.testing.assert_allclose(thirds, exact * math.prod(sizes) / 3, rtol=0, atol=tolerance * math.prod(sizes))
+
+
 def test_sizes_that_are_kept():
     x = gs.tensor(RNG.standard_normal((2, 3, 9, 8)))
     assert F.adaptive_avg_pool2d(x, (None, 3)).shape == (2, 3, 9, 3)

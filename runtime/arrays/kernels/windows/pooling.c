@@ -5,6 +5,7 @@
  * another, so nothing is read twice along a row.  Threads take whole images: sums have one order, whatever their number.
  */
 #include "pooling.h"
+#include "reductions/sum.h"
 #include "support/simd.h"
 #include "threads/thread_pool.h"
 
@@ -32,6 +33,23 @@ static npy_intp
 volume(const npy_intp *sizes)
 {
     return sizes[0] * sizes[1] * sizes[2];
+}
+
+/* Is there one window, which is the whole image? */
+static int
+is_whole(const gs_windows *w)
+{
+    int found = w->images > 0;
+    for (int i = 0; i < GS_POOLED; i++) {
+        found = found && w->output[i] == 1 && w->spans[i][0] == 0 && w->spans[i][1] == w->image[i];
+    }
+    return found;
+}
+
+static npy_intp
+divisor_of_whole(const gs_windows *w)
+{
+    return w->divisors[0][0] * w->divisors[1][0] * w->divisors[2][0];
 }
 
 #define WITH_MEANS
@@ -93,6 +111,10 @@ gs_window_maxima(const gs_windows *w, const void *image, void *maxima, npy_int64
 int
 gs_window_means(const gs_windows *w, const void *image, void *means)
 {
+    if (is_whole(w)) {
+        return w->type == NPY_FLOAT32 ? means_of_whole_images_float32(w, image, means)
+                                      : means_of_whole_images_float64(w, image, means);
+    }
     return pool(w->type == NPY_FLOAT32 ? means_of_images_float32 : means_of_images_float64, w, image, means, NULL);
 }
 
@@ -100,6 +122,9 @@ int
 gs_spread_means(const gs_windows *w, const void *means, void *image)
 {
     gs_task task = w->type == NPY_FLOAT32 ? spread_over_images_float32 : spread_over_images_float64;
+    if (is_whole(w)) {
+        task = w->type == NPY_FLOAT32 ? spread_over_whole_images_float32 : spread_over_whole_images_float64;
+    }
     return pool(task, w, means, image, NULL);
 }
 

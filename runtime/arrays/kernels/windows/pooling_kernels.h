@@ -178,6 +178,34 @@ NAME(spread_over_image)(const gs_windows *w, const REAL *means, REAL *image, REA
     }
 }
 
+/* ---- one window that is the whole image */
+
+static int
+NAME(means_of_whole_images)(const gs_windows *w, const REAL *images, REAL *means)
+{
+    if (NAME(gs_sum)(images, means, w->images, volume(w->image), 1) < 0) {
+        return -1;
+    }
+    for (npy_intp i = 0; i < w->images; i++) {
+        means[i] /= (REAL)divisor_of_whole(w);
+    }
+    return 0;
+}
+
+static void
+NAME(spread_over_whole_images)(void *context, npy_intp first, npy_intp last)
+{
+    const pooling *job = context;
+    npy_intp n = volume(job->windows->image);
+    double divisor = (double)divisor_of_whole(job->windows);
+    for (npy_intp i = first; i < last; i++) {
+        REAL share = (REAL)((double)((const REAL *)job->from)[i] / divisor), *image = (REAL *)job->to + i * n;
+        for (npy_intp x = 0; x < n; x++) {
+            image[x] = share;
+        }
+    }
+}
+
 static void
 NAME(means_of_images)(void *context, npy_intp first, npy_intp last)
 {
