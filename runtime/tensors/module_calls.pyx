@@ -27,7 +27,7 @@ cdef extern from "Python.h":
     object PyObject_GenericGetAttr(object, object)
     object PyObject_GenericGetDict(object, void *)
     bint PyDict_Check(object)
-    Py_ssize_t PyDict_Size(object) except -1
+    Py_ssize_t PyDict_GET_SIZE(PyObject *) noexcept
     PyObject *PyDict_GetItemWithError(object, object) except? NULL
     bint PyFunction_Check(PyObject *)
     Py_ssize_t PyTuple_GET_SIZE(object)
@@ -81,8 +81,9 @@ cdef object call_function(PyObject *function, object self, object args):
 
 
 cdef bint has_hooks(object attributes) except -1:
-    for table in global_hooks:
-        if PyDict_Size(table):
+    cdef Py_ssize_t place
+    for place in range(PyTuple_GET_SIZE(global_hooks)):
+        if PyDict_GET_SIZE(PyTuple_GET_ITEM(global_hooks, place)):
             return True
     return (
         has_own_hooks(attributes, FORWARD_HOOKS) or has_own_hooks(attributes, FORWARD_PRE_HOOKS)
@@ -94,7 +95,7 @@ cdef bint has_own_hooks(object attributes, str name) except -1:
     cdef PyObject *found = PyDict_GetItemWithError(attributes, name)
     if found == NULL or not PyDict_Check(<object>found):
         raise AttributeError(f"cannot call a module before Module.__init__() call: it has no attribute '{name}'")
-    return PyDict_Size(<object>found) != 0
+    return PyDict_GET_SIZE(found) != 0
 
 
 # ---- attributes; see Note [Attributes of modules]
