@@ -229,8 +229,7 @@ cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
     if (axes is None or cnp.PyArray_NDIM(a) == 1) and not keepdim and dtype is None and is_short(a):
         return short_product(a)
     a = widened(addable(a, dtype))
-    factors = a if is_floating(a) else as_type(a, cnp.NPY_INT64)
-    return as_type(take(prod_axes(<PyObject *>factors, axes, keepdim)), type_number)
+    return as_type(take(prod_axes(<PyObject *>a, axes, keepdim)), type_number)
 
 
 cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):

@@ -14,45 +14,52 @@
 #define LANES 16
 #define TILE 256 /* columns that are multiplied together */
 
-/* ---- integers: without a sign, in which they wrap around */
-
 typedef struct {
     const void *x;
     void *out;
     npy_intp r, inner, n_tiles;
 } job;
 
-GS_CLONES static uint64_t
-row_of_integers(const uint64_t *x, npy_intp n)
-{
-    uint64_t lanes[LANES], product = 1;
-    npy_intp i = 0;
-    for (int k = 0; k < LANES; k++) {
-        lanes[k] = 1;
-    }
-    for (; i + LANES <= n; i += LANES) {
-        GS_VECTOR for (int k = 0; k < LANES; k++)
-        {
-            lanes[k] *= x[i + k];
-        }
-    }
-    for (; i < n; i++) {
-        product *= x[i];
-    }
-    for (int k = 0; k < LANES; k++) {
-        product *= lanes[k];
-    }
-    return product;
-}
+/* ---- integers: read in their own type, and multiplied without a sign, which wraps around */
 
-GS_CLONES static void
-multiply_integers(uint64_t *out, const uint64_t *x, npy_intp n)
-{
-    GS_IVDEP
-    for (npy_intp j = 0; j < n; j++) {
-        out[j] *= x[j];
+#define INTEGERS(NAME, TYPE)                                                           \
+    GS_CLONES static void row_##NAME(const TYPE *x, uint64_t *out, npy_intp n)         \
+    {                                                                                  \
+        uint64_t lanes[LANES], product = 1;                                            \
+        npy_intp i = 0;                                                                \
+        for (int k = 0; k < LANES; k++) {                                              \
+            lanes[k] = 1;                                                              \
+        }                                                                              \
+        for (; i + LANES <= n; i += LANES) {                                           \
+            GS_VECTOR for (int k = 0; k < LANES; k++)                                  \
+            {                                                                          \
+                lanes[k] *= (uint64_t)x[i + k];                                        \
+            }                                                                          \
+        }                                                                              \
+        for (; i < n; i++) {                                                           \
+            product *= (uint64_t)x[i];                                                 \
+        }                                                                              \
+        for (int k = 0; k < LANES; k++) {                                              \
+            product *= lanes[k];                                                       \
+        }                                                                              \
+        *out = product;                                                                \
+    }                                                                                  \
+                                                                                       \
+    GS_CLONES static void multiply_##NAME(uint64_t *out, const TYPE *x, npy_intp n)    \
+    {                                                                                  \
+        GS_IVDEP                                                                       \
+        for (npy_intp j = 0; j < n; j++) {                                             \
+            out[j] *= (uint64_t)x[j];                                                  \
+        }                                                                              \
     }
-}
+
+INTEGERS(int8, int8_t)
+INTEGERS(uint8, uint8_t)
+INTEGERS(int16, int16_t)
+INTEGERS(uint16, uint16_t)
+INTEGERS(int32, int32_t)
+INTEGERS(uint32, uint32_t)
+INTEGERS(int64, int64_t)
 
 /* ---- complex numbers: parts side by side */
 
@@ -67,61 +74,72 @@ multiply_integers(uint64_t *out, const uint64_t *x, npy_intp n)
 
 /* ---- tasks: rows, or tiles of columns */
 
-#define PRODUCT(NAME, TYPE, PARTS, ROW, MULTIPLY)                                                                \
-    static void rows_##NAME(void *context, npy_intp first, npy_intp last)                                        \
-    {                                                                                                            \
-        const job *j = context;                                                                                  \
-        for (npy_intp row = first; row < last; row++) {                                                          \
-            ROW((const TYPE *)j->x + row * j->r * PARTS, (TYPE *)j->out + row * PARTS, j->r);                    \
-        }                                                                                                        \
-    }                                                                                                            \
-                                                                                                                 \
-    static void tiles_##NAME(void *context, npy_intp first, npy_intp last)                                       \
-    {                                                                                                            \
-        const job *j = context;                                                                                  \
-        for (npy_intp item = first; item < last; item++) {                                                       \
-            npy_intp o = item / j->n_tiles, column = item % j->n_tiles * TILE;                                   \
-            npy_intp n = j->inner - column < TILE ? j->inner - column : TILE;                                    \
-            const TYPE *x = (const TYPE *)j->x + (o * j->r * j->inner + column) * PARTS;                         \
-            TYPE *out = (TYPE *)j->out + (o * j->inner + column) * PARTS;                                        \
-            memcpy(out, x, sizeof(TYPE) * (size_t)(n * PARTS));                                                  \
-            for (npy_intp i = 1; i < j->r; i++) {                                                                \
-                MULTIPLY(out, x + i * j->inner * PARTS, n);                                                      \
-            }                                                                                                    \
-        }                                                                                                        \
+/* Elements have PARTS numbers of TYPE, and products as many of RESULT. */
+#define PRODUCT(NAME, TYPE, RESULT, PARTS)                                                              \
+    static void rows_##NAME(void *context, npy_intp first, npy_intp last)                               \
+    {                                                                                                   \
+        const job *j = context;                                                                         \
+        for (npy_intp i = first; i < last; i++) {                                                       \
+            row_##NAME((const TYPE *)j->x + i * j->r * PARTS, (RESULT *)j->out + i * PARTS, j->r);      \
+        }                                                                                               \
+    }                                                                                                   \
+                                                                                                        \
+    static void tiles_##NAME(void *context, npy_intp first, npy_intp last)                              \
+    {                                                                                                   \
+        const job *j = context;                                                                         \
+        for (npy_intp item = first; item < last; item++) {                                              \
+            npy_intp o = item / j->n_tiles, column = item % j->n_tiles * TILE;                          \
+            npy_intp n = j->inner - column < TILE ? j->inner - column : TILE;                           \
+            const TYPE *x = (const TYPE *)j->x + (o * j->r * j->inner + column) * PARTS;                \
+            RESULT *out = (RESULT *)j->out + (o * j->inner + column) * PARTS;                           \
+            for (npy_intp k = 0; k < n * PARTS; k++) {                                                  \
+                out[k] = (RESULT)x[k];                                                                  \
+            }                                                                                           \
+            for (npy_intp i = 1; i < j->r; i++) {                                                       \
+                multiply_##NAME(out, x + i * j->inner * PARTS, n);                                      \
+            }                                                                                           \
+        }                                                                                               \
     }
 
-#define INTEGER_ROW(x, out, n) (*(out) = row_of_integers(x, n))
+PRODUCT(int8, int8_t, uint64_t, 1)
+PRODUCT(uint8, uint8_t, uint64_t, 1)
+PRODUCT(int16, int16_t, uint64_t, 1)
+PRODUCT(uint16, uint16_t, uint64_t, 1)
+PRODUCT(int32, int32_t, uint64_t, 1)
+PRODUCT(uint32, uint32_t, uint64_t, 1)
+PRODUCT(int64, int64_t, uint64_t, 1)
+PRODUCT(float32, float, float, 2)
+PRODUCT(float64, double, double, 2)
 
-PRODUCT(int64, uint64_t, 1, INTEGER_ROW, multiply_integers)
-PRODUCT(complex64, float, 2, row_float32, multiply_float32)
-PRODUCT(complex128, double, 2, row_float64, multiply_float64)
+typedef struct {
+    gs_task rows, tiles;
+} tasks;
 
-static void
-run(gs_task rows, gs_task tiles, const void *x, void *out, npy_intp outer, npy_intp r, npy_intp inner)
+#define TASKS(NAME) ((tasks){rows_##NAME, tiles_##NAME})
+
+static tasks
+tasks_for(int type)
+{
+    int is_signed = type != NPY_BOOL && !PyTypeNum_ISUNSIGNED(type);
+    if (type == NPY_COMPLEX64 || type == NPY_COMPLEX128) {
+        return type == NPY_COMPLEX64 ? TASKS(float32) : TASKS(float64);
+    }
+    switch (gs_itemsize[type]) {
+    case 1: return is_signed ? TASKS(int8) : TASKS(uint8);
+    case 2: return is_signed ? TASKS(int16) : TASKS(uint16);
+    case 4: return is_signed ? TASKS(int32) : TASKS(uint32);
+    default: return TASKS(int64); /* modulo 2**64 the sign makes no difference */
+    }
+}
+
+void
+gs_other_product(int type, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
     job j = {x, out, r, inner, (inner + TILE - 1) / TILE};
+    tasks t = tasks_for(type);
     if (inner == 1) {
-        gs_parallel(rows, &j, outer, 2 * r + 8, 1);
+        gs_parallel(t.rows, &j, outer, 2 * r + 8, 1);
     } else {
-        gs_parallel(tiles, &j, outer * j.n_tiles, 2 * r * (inner < TILE ? inner : TILE) + 8, 1);
+        gs_parallel(t.tiles, &j, outer * j.n_tiles, 2 * r * (inner < TILE ? inner : TILE) + 8, 1);
     }
-}
-
-void
-gs_product_int64(const int64_t *x, int64_t *out, npy_intp outer, npy_intp r, npy_intp inner)
-{
-    run(rows_int64, tiles_int64, x, out, outer, r, inner);
-}
-
-void
-gs_product_complex64(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner)
-{
-    run(rows_complex64, tiles_complex64, x, out, outer, r, inner);
-}
-
-void
-gs_product_complex128(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner)
-{
-    run(rows_complex128, tiles_complex128, x, out, outer, r, inner);
 }

@@ -54,12 +54,12 @@ static int
 multiply(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
     (void)loop;
-    switch (type) {
-    case NPY_FLOAT32: gs_product_float32((const float *)x, (float *)out, outer, r, inner); break;
-    case NPY_FLOAT64: gs_product_float64((const double *)x, (double *)out, outer, r, inner); break;
-    case NPY_COMPLEX64: gs_product_complex64((const float *)x, (float *)out, outer, r, inner); break;
-    case NPY_COMPLEX128: gs_product_complex128((const double *)x, (double *)out, outer, r, inner); break;
-    default: gs_product_int64((const int64_t *)x, (int64_t *)out, outer, r, inner);
+    if (type == NPY_FLOAT32) {
+        gs_product_float32((const float *)x, (float *)out, outer, r, inner);
+    } else if (type == NPY_FLOAT64) {
+        gs_product_float64((const double *)x, (double *)out, outer, r, inner);
+    } else {
+        gs_other_product(type, x, out, outer, r, inner);
     }
     return 0;
 }
@@ -466,14 +466,7 @@ gs_sum_of_squares(PyObject *a, PyObject *argument, int keepdims)
     return sum_of_floats("sum_of_squares", a, argument, keepdims, sum_squares);
 }
 
-/* ---- products: of float32 and float64, of complex numbers, and of int64, which others are converted to */
-
-static int
-has_products(int type)
-{
-    return type == NPY_FLOAT32 || type == NPY_FLOAT64 || gs_category_of(type) == GS_COMPLEX ||
-           (gs_category_of(type) == GS_INT && gs_itemsize[type] == 8 && !PyTypeNum_ISUNSIGNED(type));
-}
+/* ---- products; of halves in float32, which they are converted to first */
 
 static PyObject *
 ones(int type, const gs_axes *axes)
@@ -492,11 +485,12 @@ gs_prod(PyObject *a, PyObject *argument, int keepdims)
     if (type < 0 || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
         return NULL;
     }
-    if (!has_products(type)) {
+    if (type == NPY_HALF) {
         gs_raise_not_implemented("prod", type);
         return NULL;
     }
-    return axes.count == 0 ? ones(type, &axes) : reduce_array(a, &axes, multiply, NULL, type);
+    int wide = gs_category_of(type) <= GS_INT ? NPY_INT64 : type;
+    return axes.count == 0 ? ones(wide, &axes) : reduce_array(a, &axes, multiply, NULL, wide);
 }
 
 /* ---- extremes */
