@@ -60,13 +60,20 @@ block_of(const sampling *job, npy_intp image, npy_intp point, npy_intp n, size_t
 #include "support/with_float64.h"
 #include "sampling_kernels.h"
 
+GS_CLONES static npy_int64
+greatest(const npy_int64 *places, npy_intp n)
+{
+    npy_int64 most = -1;
+    for (npy_intp i = 0; i < n; i++) {
+        most = places[i] > most ? places[i] : most;
+    }
+    return most;
+}
+
 static int
 expect_inside(const gs_samples *s, const npy_int64 *places)
 {
-    npy_int64 most = -1;
-    for (npy_intp i = 0; i < s->images * s->taps * s->points; i++) {
-        most = places[i] > most ? places[i] : most;
-    }
+    npy_int64 most = greatest(places, s->images * s->taps * s->points);
     if (most >= s->size) {
         PyErr_Format(PyExc_IndexError, "a place, %lld, is outside of an image of %zd elements", (long long)most, s->size);
         return -1;

@@ -6,10 +6,10 @@ static void
 NAME(turn)(const REAL *from, npy_intp step, npy_intp channels, npy_intp n, npy_intp width, REAL *to)
 {
     npy_intp size = (npy_intp)sizeof(REAL);
-    gs_lay_across(size, from, step * size, to, width * size, channels, n);
-    for (npy_intp i = 0; i < n && channels < width; i++) {
-        memset(to + i * width + channels, 0, (size_t)((width - channels) * size));
+    if (channels < width) {
+        memset(to, 0, (size_t)(n * width * size));
     }
+    gs_lay_across(size, from, step * size, to, width * size, channels, n);
 }
 
 static void
