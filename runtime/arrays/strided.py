@@ -38,7 +38,7 @@ def geometry_of_strides(array: Array, size: Shape, stride: Shape, storage_offset
     """
     if len(size) != len(stride):
         raise RuntimeError(f"as_strided(): size {list(size)} and stride {list(stride)} differ in length")
-    if any(n < 0 for n in size) or any(s < 0 for s in stride) or (storage_offset or 0) < 0:
+    if min(size, default=0) < 0 or min(stride, default=0) < 0 or (storage_offset or 0) < 0:
         raise RuntimeError(
             f"as_strided(): negative sizes, strides and offsets are not supported, got size {list(size)}, "
             f"stride {list(stride)}, storage_offset {storage_offset}"
@@ -92,6 +92,8 @@ def elements_from(array: Array) -> Array:
 def _bounds_of(array: Array) -> tuple[int, int]:
     """Addresses of the array's first byte and of the first byte after it."""
     first = address_of(array)
+    if array.flags.c_contiguous:
+        return first, first + array.nbytes
     if not array.size:
         return first, first
     reaches = [(n - 1) * step for n, step in zip(array.shape, array.strides)]
