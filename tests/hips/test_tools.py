@@ -6,7 +6,16 @@ import numpy
 import pytest
 
 import gradsmith.compat.hips.numpy as np
-from gradsmith.compat.hips import deriv, grad, hessian, jacobian, make_jvp
+from gradsmith.compat.hips import (
+    convenience_wrappers,
+    deriv,
+    grad,
+    hessian,
+    jacobian,
+    make_jvp,
+    optimizers,
+    util,
+)
 from gradsmith.compat.hips.extend import (
     def_linear,
     defjvp,
@@ -24,8 +33,11 @@ from gradsmith.compat.hips.misc import const_graph, flatten
 from gradsmith.compat.hips.misc.fixed_points import fixed_point
 from gradsmith.compat.hips.misc.flatten import flatten_func
 from gradsmith.compat.hips.misc.optimizers import adam, rmsprop, sgd
+from gradsmith.compat.hips.numpy import numpy_wrapper
 from gradsmith.compat.hips.numpy.numpy_vjps import unbroadcast, unbroadcast_f
+from gradsmith.compat.hips.numpy.numpy_wrapper import wrap_namespace
 from gradsmith.compat.hips.test_util import check_grads, combo_check
+from gradsmith.compat.hips.util import func, subval, subvals, toposort
 from gradsmith.compat.hips.wrap_util import unary_to_nary
 
 X = numpy.array([0.5, -1.0, 2.0])
@@ -285,3 +297,40 @@ def test_rest():
     double = unary_to_nary(lambda fun, x: fun(2 * x))
     assert double(lambda a, b: a + b, 1)(1.0, 2.0) == 5.0
     numpy.testing.assert_array_equal(np.make_diagonal(X, axis1=-1, axis2=-2), numpy.diag(X))
+
+
+# ---- helpers of the library itself, and the places where older releases had others
+
+
+def test_items_of_tuples_are_replaced():
+    assert subvals([1, 2, 3], [(0, "a"), (2, "c")]) == ("a", 2, "c")
+    assert subval((1, 2), 1, "b") == (1, "b")
+    assert func(subval) is subval
+
+
+def test_nodes_come_before_their_parents():
+    parents = {"end": ["left", "right"], "left": ["root"], "right": ["middle"], "middle": ["root"], "root": []}
+    order = list(toposort("end", parents.__getitem__))
+    assert sorted(order) == sorted(parents)
+    assert all(order.index(node) < order.index(parent) for node in parents for parent in parents[node])
+
+
+def test_older_places_of_names():
+    assert util.flatten is flatten and util.flatten_func is flatten_func
+    assert (optimizers.adam, optimizers.sgd, optimizers.rmsprop) == (adam, sgd, rmsprop)
+    assert convenience_wrappers.hessian_vector_product(lambda x: np.sum(x**3))(X, X) == pytest.approx(6 * X * X)
+    util.quick_grad_check(lambda x, a, b=1.0: np.sum(a * b * np.sin(x)), X, (2.0,), {"b": 3.0})
+
+
+def test_a_namespace_becomes_primitives():
+    def double(x):
+        assert isinstance(x, (float, numpy.ndarray))
+        return 2 * x
+
+    made = {}
+    wrap_namespace({"double": double, "sinh": numpy.sinh, "kind": float, "number": 3, "text": "t"}, made)
+    assert sorted(made) == ["double", "kind", "number", "sinh"]
+    assert made["kind"] is float and made["number"] == 3
+    defvjp(made["double"], lambda ans, x: lambda g: 2 * g)
+    assert grad(lambda x: made["double"](np.sin(x)))(0.0) == 2.0
+    assert numpy_wrapper.sin is np.sin

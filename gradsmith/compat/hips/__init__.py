@@ -48,7 +48,16 @@ __all__ = [
     "tensor_jacobian_product", "tuple", "type", "value_and_grad", "vector_jacobian_product",
 ]  # fmt: skip
 
-_MODULES = ("core", "misc", "numpy", "scipy", "test_util", "tracer", "wrap_util")  # others are imported with this one
+_MODULES = (
+    "core",
+    "misc",
+    "numpy",
+    "scipy",
+    "test_util",
+    "tracer",
+    "util",
+    "wrap_util",
+)  # others are imported with this one
 
 
 def __getattr__(name: str) -> Any:
