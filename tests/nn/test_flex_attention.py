@@ -162,3 +162,7 @@ def test_a_mask_has_four_arguments():
         create_block_mask(lambda score, b, h, q, k: score, None, None, 5, 5)
     hidden = create_mask(lambda score, b, h, q, k: gs.where(q >= k, score, -gs.inf), None, None, 3, 3)
     assert hidden.tolist() == create_mask(causal, None, None, 3, 3).tolist()
+
+
+def test_it_is_an_attribute_of_its_package():
+    assert gs.nn.attention.flex_attention.flex_attention is flex_attention

@@ -19,4 +19,6 @@ def __getattr__(name: str) -> Any:
     """Masks are imported when they are asked for."""
     if name == "bias":
         return importlib.import_module(f"{__name__}.bias")
+    if name == "flex_attention":  # it stands above `func`, whose `vmap` it calls
+        return importlib.import_module("gradsmith.compat.torch.nn.attention.flex_attention")
     raise missing_attribute(__name__, name)
