@@ -9,7 +9,7 @@ Trees are those of PyTorch: dataclasses that nobody has registered are leaves he
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from types import UnionType
@@ -19,11 +19,12 @@ from gradsmith.utils import pytree
 from gradsmith.utils.pytree import LEAF, Kind, Mismatch, TreeSpec
 
 __all__ = [
-    "Context", "FlattenFn", "FlattenFunc", "LeafSpec", "NodeDef", "PyTree", "SUPPORTED_NODES", "TreeSpec",
-    "UnflattenFn", "UnflattenFunc", "arg_tree_leaves", "is_namedtuple", "is_namedtuple_class",
-    "is_namedtuple_instance", "map_only", "register_pytree_node", "tree_all", "tree_all_only", "tree_any",
-    "tree_any_only", "tree_flatten", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_map", "tree_map_",
-    "tree_map_only", "tree_map_only_", "tree_structure", "tree_unflatten",
+    "Context", "FlattenFn", "FlattenFunc", "GetAttrKey", "KeyEntry", "KeyPath", "LeafSpec", "MappingKey", "NodeDef",
+    "PyTree", "SUPPORTED_NODES", "SequenceKey", "TreeSpec", "UnflattenFn", "UnflattenFunc", "arg_tree_leaves",
+    "is_namedtuple", "is_namedtuple_class", "is_namedtuple_instance", "key_get", "keystr", "map_only",
+    "register_pytree_node", "tree_all", "tree_all_only", "tree_any", "tree_any_only", "tree_flatten",
+    "tree_flatten_with_path", "tree_is_leaf", "tree_iter", "tree_leaves", "tree_leaves_with_path", "tree_map",
+    "tree_map_", "tree_map_only", "tree_map_only_", "tree_map_with_path", "tree_structure", "tree_unflatten",
 ]  # fmt: skip
 
 PyTree = Any
@@ -92,12 +93,22 @@ class _SupportedNodes(Mapping[Any, NodeDef]):
 SUPPORTED_NODES = _SupportedNodes()
 
 
-def register_pytree_node(cls: type, flatten_fn: FlattenFn, unflatten_fn: UnflattenFn, **names_in_files: Any) -> None:
+def register_pytree_node(
+    cls: type,
+    flatten_fn: FlattenFn,
+    unflatten_fn: UnflattenFn,
+    *,
+    flatten_with_keys_fn: Callable[[PyTree], tuple[list[tuple[Any, Any]], Context]] | None = None,
+    **names_in_files: Any,
+) -> None:
     """Have the objects of a class count as nodes; see `gradsmith.utils.pytree.register_pytree_node`.
 
-    Further arguments of PyTorch are for structures in files, and not used.
+    `flatten_with_keys_fn` gives the children with their keys, for paths. Further arguments of PyTorch are for
+    structures in files, and not used.
     """
     pytree.register_pytree_node(cls, flatten_fn, unflatten_fn)
+    if flatten_with_keys_fn is not None:
+        _KEYED[cls] = flatten_with_keys_fn
 
 
 def _register_pytree_node(
@@ -171,6 +182,130 @@ def _ordereddict_flatten(d: Mapping[Any, Any]) -> tuple[list[Any], Any]:
 
 def _ordereddict_unflatten(values: Iterable[Any], context: Iterable[Any]) -> OrderedDict[Any, Any]:
     return OrderedDict(zip(context, values))
+
+
+# ---- paths: the keys of the nodes on the way to a leaf
+
+
+class SequenceKey(NamedTuple):
+    """The place of a child in a list or tuple."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx}]"
+
+    def get(self, sequence: Sequence[Any]) -> Any:
+        return sequence[self.idx]
+
+
+class MappingKey(NamedTuple):
+    """The key of a child in a dict."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Mapping[Any, Any]) -> Any:
+        return mapping[self.key]
+
+
+class GetAttrKey(NamedTuple):
+    """The name of a child that is an attribute, as in a named tuple."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        return getattr(obj, self.name)
+
+
+KeyEntry = Any
+KeyPath = tuple[KeyEntry, ...]
+
+
+def _sequence_flatten_with_keys(d: Any) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    values, context = SUPPORTED_NODES[type(d)].flatten_fn(d)
+    return [(SequenceKey(i), value) for i, value in enumerate(values)], context
+
+
+_list_flatten_with_keys = _tuple_flatten_with_keys = _deque_flatten_with_keys = _sequence_flatten_with_keys
+
+
+def _dict_flatten_with_keys(d: Mapping[Any, Any]) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    values, context = _dict_flatten(d)
+    return [(MappingKey(key), value) for key, value in zip(context, values, strict=True)], context
+
+
+_ordereddict_flatten_with_keys = _defaultdict_flatten_with_keys = _dict_flatten_with_keys
+
+
+def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    return [(GetAttrKey(name), getattr(d, name)) for name in d._fields], type(d)
+
+
+_KEYED: dict[Any, Callable[[Any], tuple[list[tuple[KeyEntry, Any]], Context]]] = {
+    list: _list_flatten_with_keys,
+    tuple: _tuple_flatten_with_keys,
+    deque: _deque_flatten_with_keys,
+    dict: _dict_flatten_with_keys,
+    OrderedDict: _ordereddict_flatten_with_keys,
+    defaultdict: _defaultdict_flatten_with_keys,
+    namedtuple: _namedtuple_flatten_with_keys,
+}
+
+
+def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[tuple[KeyPath, Any]], TreeSpec]:
+    """The leaves, each with its path, and the structure.
+
+    >>> from gradsmith.utils import _pytree
+    >>> leaves, structure = _pytree.tree_flatten_with_path({"w": 1, "layers": [2, (3,)]})
+    >>> [(_pytree.keystr(path), leaf) for path, leaf in leaves]
+    [("['w']", 1), ("['layers'][0]", 2), ("['layers'][1][0]", 3)]
+    """
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_leaves_with_path(tree: Any, is_leaf: IsLeaf | None = None) -> list[tuple[KeyPath, Any]]:
+    """The leaves, each with its path."""
+    return list(_with_paths(tree, (), is_leaf))
+
+
+def tree_map_with_path(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf | None = None) -> Any:
+    """A tree like this one of what a function gives for the path of each leaf, the leaf, and those of other trees."""
+    leaves, structure = tree_flatten_with_path(tree, is_leaf)
+    paths, firsts = [path for path, _ in leaves], [leaf for _, leaf in leaves]
+    groups = zip(paths, firsts, *(structure.flatten_up_to(rest) for rest in rests), strict=True)
+    return tree_unflatten([func(*group) for group in groups], structure)
+
+
+def keystr(kp: KeyPath) -> str:
+    """A path as it is written in Python."""
+    return "".join(str(key) for key in kp)
+
+
+def key_get(obj: Any, kp: KeyPath) -> Any:
+    """What is at the end of a path."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj
+
+
+def _with_paths(tree: Any, path: KeyPath, is_leaf: IsLeaf | None) -> Iterator[tuple[KeyPath, Any]]:
+    if tree_is_leaf(tree, is_leaf):
+        yield path, tree
+        return
+    kind = _get_node_type(tree)
+    if kind not in _KEYED:
+        raise ValueError(
+            f"Did not find a flatten_with_keys_fn for type: {kind}. Please pass a flatten_with_keys_fn argument to "
+            "register_pytree_node."
+        )
+    for key, child in _KEYED[kind](tree)[0]:
+        yield from _with_paths(child, (*path, key), is_leaf)
 
 
 # ---- taking trees apart

@@ -166,3 +166,15 @@ def test_a_mask_has_four_arguments():
 
 def test_it_is_an_attribute_of_its_package():
     assert gs.nn.attention.flex_attention.flex_attention is flex_attention
+
+
+def test_what_libraries_take_besides():
+    from gradsmith._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+
+    table = gs.arange(6).reshape(2, 3)
+    with TransformGetItemToIndex():
+        assert gs.vmap(lambda i: table[1, i])(gs.arange(3)).tolist() == [3, 4, 5]
+    assert (
+        create_block_mask(causal, None, None, 1, 1).BLOCK_SIZE
+        == (gs.nn.attention.flex_attention._DEFAULT_SPARSE_BLOCK_SIZE,) * 2
+    )

@@ -97,3 +97,55 @@ def test_nodes():
 )
 def test_broadcast(upper, whole, expected):
     assert trees._broadcast_to_and_flatten(upper, trees.tree_structure(whole)) == expected
+
+
+# ---- paths
+
+
+class Pair:
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+
+Point = namedtuple("Point", "x y")
+
+
+def test_leaves_have_paths():
+    tree = {"a": [1, (2,)], "b": Point(3, OrderedDict(k=4)), "c": deque([5])}
+    leaves, structure = trees.tree_flatten_with_path(tree)
+    written = ["['a'][0]", "['a'][1][0]", "['b'].x", "['b'].y['k']", "['c'][0]"]
+    assert [(trees.keystr(path), leaf) for path, leaf in leaves] == list(zip(written, [1, 2, 3, 4, 5], strict=True))
+    assert structure == trees.tree_structure(tree)
+    assert all(trees.key_get(tree, path) == leaf for path, leaf in leaves)
+    whole = trees.tree_leaves_with_path(tree, is_leaf=lambda node: isinstance(node, list))
+    assert whole[0] == ((trees.MappingKey("a"),), [1, (2,)])
+
+
+def test_functions_of_paths():
+    found = trees.tree_map_with_path(lambda path, a, b: (len(path), a + b), {"w": 1, "v": [2]}, {"w": 10, "v": [20]})
+    assert found == {"w": (1, 11), "v": [(2, 22)]}
+
+
+def test_a_class_says_the_keys_of_its_children():
+    class Named(Pair):
+        pass
+
+    def take_apart(node):
+        return [node.first, node.second], None
+
+    trees.register_pytree_node(Pair, take_apart, lambda children, _: Pair(*children))
+    with pytest.raises(ValueError, match="Did not find a flatten_with_keys_fn for type: .*Pair"):
+        trees.tree_leaves_with_path([Pair(1, 2)])
+    keys = [trees.GetAttrKey("first"), trees.GetAttrKey("second")]
+    trees.register_pytree_node(
+        Named,
+        take_apart,
+        lambda children, _: Named(*children),
+        flatten_with_keys_fn=lambda node: (list(zip(keys, take_apart(node)[0], strict=True)), None),
+    )
+    assert [trees.keystr(path) for path, _ in trees.tree_leaves_with_path([Named(1, 2)])] == [
+        "[0].first",
+        "[0].second",
+    ]
+    # a class of dicts registers itself with the functions of dicts
+    assert trees._dict_flatten_with_keys({"k": 1}) == ([(trees.MappingKey("k"), 1)], ["k"])

@@ -16,7 +16,7 @@ from gradsmith.runtime.tensors.factories.creation import arange, tensor, zeros
 __all__ = ["BlockMask", "and_masks", "create_block_mask", "create_mask", "noop_mask", "or_masks"]
 
 Size = int | tuple[int, int]
-BLOCK = 128
+_DEFAULT_SPARSE_BLOCK_SIZE = 128
 
 
 def noop_mask(batch: Tensor, head: Tensor, token_q: Tensor, token_kv: Tensor) -> Tensor:
@@ -85,7 +85,7 @@ def create_block_mask(
     Q_LEN: int,
     KV_LEN: int,
     device: Any = None,
-    BLOCK_SIZE: Size = BLOCK,
+    BLOCK_SIZE: Size = _DEFAULT_SPARSE_BLOCK_SIZE,
     _compile: bool = False,
     separate_full_blocks: bool = True,
 ) -> BlockMask:
@@ -141,7 +141,7 @@ class BlockMask:
         q_indices: Tensor | None,
         full_q_num_blocks: Tensor | None,
         full_q_indices: Tensor | None,
-        BLOCK_SIZE: tuple[int, int] = (BLOCK, BLOCK),
+        BLOCK_SIZE: tuple[int, int] = (_DEFAULT_SPARSE_BLOCK_SIZE, _DEFAULT_SPARSE_BLOCK_SIZE),
         mask_mod: Callable[..., Tensor] = noop_mask,
     ) -> None:
         if kv_indices.dim() < 2:
@@ -163,7 +163,7 @@ class BlockMask:
         kv_indices: Tensor,
         full_kv_num_blocks: Tensor | None = None,
         full_kv_indices: Tensor | None = None,
-        BLOCK_SIZE: Size = BLOCK,
+        BLOCK_SIZE: Size = _DEFAULT_SPARSE_BLOCK_SIZE,
         mask_mod: Callable[..., Tensor] | None = None,
         seq_lengths: tuple[int, int] | None = None,
         compute_q_blocks: bool = True,

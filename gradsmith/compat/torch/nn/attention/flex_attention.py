@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gradsmith.compat.torch.nn.attention.block_mask import (
+    _DEFAULT_SPARSE_BLOCK_SIZE,  # noqa: F401  # of which libraries make masks
     BlockMask,
     and_masks,
     at_all_places,
