@@ -19,9 +19,9 @@ from gradsmith.runtime.arrays.device import as_device as _as_device
 from gradsmith.runtime.tensors.typed import DTYPES as _TYPED
 
 __all__ = [
-    "Event", "OutOfMemoryError", "Stream", "StreamContext", "amp", "current_device", "current_stream",
-    "default_stream", "device", "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability",
-    "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init", "initial_seed",
+    "CUDAGraph", "Event", "OutOfMemoryError", "Stream", "StreamContext", "amp", "current_device", "current_stream",
+    "default_generators", "default_stream", "device", "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability",
+    "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "graph", "init", "initial_seed",
     "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
     "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
     "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "memory_summary", "nvtx",
@@ -46,6 +46,17 @@ class Stream:
 
 class Event(Stream):
     """A mark in a queue, for annotations. RuntimeError when one is made: there is no device."""
+
+
+class CUDAGraph(Stream):
+    """Recorded work of a device, for annotations. RuntimeError when one is made: there is no device."""
+
+
+class graph(Stream):
+    """The block in which such work is recorded. RuntimeError when one is made: there is no device."""
+
+
+default_generators: tuple[Any, ...] = ()  # one for each device
 
 
 # ---- questions

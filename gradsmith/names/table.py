@@ -174,15 +174,15 @@ MISSING = {
     },
     "torch.cuda": {
         "There is one device, the CPU; ask `cuda.is_available()` first": (
-            "BFloat16Storage BFloat16Tensor BoolStorage ByteStorage CUDAGraph CUDAPluggableAllocator "
+            "BFloat16Storage BFloat16Tensor BoolStorage ByteStorage CUDAPluggableAllocator "
             "CharStorage ComplexDoubleStorage ComplexFloatStorage CudaError DeferredCudaCallError "
             "DoubleStorage ExternalStream FloatStorage GreenContext HalfStorage IntStorage "
             "LongStorage MemPool ShortStorage caching_allocator_alloc caching_allocator_delete "
             "caching_allocator_disabled caching_allocator_enable can_device_access_peer "
             "change_current_allocator check_error clock_rate cudaStatus cudart current_blas_handle "
-            "current_solver_handle default_generators device_memory_used get_allocator_backend "
-            "get_gencode_flags get_per_process_memory_fraction get_stream_from_external "
-            "get_sync_debug_mode graph graph_pool_handle graphs has_half has_magma host_memory_stats "
+            "current_solver_handle device_memory_used get_allocator_backend get_gencode_flags "
+            "get_per_process_memory_fraction get_stream_from_external get_sync_debug_mode "
+            "graph_pool_handle graphs has_half has_magma host_memory_stats "
             "host_memory_stats_as_nested_dict jiterator list_gpu_processes make_graphed_callables "
             "max_memory_cached memory memory_cached memory_snapshot memory_stats_as_nested_dict "
             "memory_usage nccl power_draw profiler reset_accumulated_host_memory_stats "

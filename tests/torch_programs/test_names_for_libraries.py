@@ -177,7 +177,8 @@ def test_arguments_of_to():
 
 
 def test_streams_of_cuda():
-    for cls in (gs.cuda.Stream, gs.cuda.Event):
+    assert gs.cuda.default_generators == ()
+    for cls in (gs.cuda.Stream, gs.cuda.Event, gs.cuda.CUDAGraph, gs.cuda.graph):
         with pytest.raises(RuntimeError, match="CPU only"):
             cls()
     with gs.autograd.profiler.emit_nvtx(enabled=False):
