@@ -42,7 +42,8 @@ class Recording:
 
     def apply(self, results: tuple[Tensor, ...], saved: tuple[Tensor, ...], inputs: tuple[Tensor, ...]) -> Any:
         """The results with a history that follows the rules of custom Functions."""
-        return RecordedCall.apply(self, results, saved, *inputs)
+        with enable_grad():  # the function may have recorded them in no_grad()
+            return RecordedCall.apply(self, results, saved, *inputs)
 
     def gradients(self, cotangents: Cotangents, saved: Sequence[Tensor]) -> Sequence[Tensor | None]:
         """The gradients of the inputs, in every case. `saved` is what the backward reads, and the inputs."""
@@ -112,6 +113,24 @@ class RecordedCall(Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: Tensor | None) -> Any:
         return (None, None, None, *ctx.call.gradients(cotangents, ctx.saved_tensors))
+
+
+class UsedUpCall(Function):
+    """The node of such a result whose graph is used up, which raises; see Note [Results whose graph is used up]."""
+
+    @staticmethod
+    def forward(ctx: Any, text: str, results: tuple[Tensor], *inputs: Tensor) -> Any:
+        ctx.text = text
+        return results[0]
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: Tensor) -> Any:
+        raise RuntimeError(ctx.text)
+
+    @classmethod
+    def apply_to(cls, text: str, result: Tensor, inputs: tuple[Tensor, ...]) -> Any:
+        with enable_grad():
+            return cls.apply(text, (result,), *inputs)
 
 
 def _is_finite(gradient: Tensor | None) -> bool:

@@ -21,11 +21,10 @@ from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.programs.entry import exchange_hooks
 from gradsmith.runtime.programs.program import Step
+from gradsmith.runtime.programs.recorded import error_if_used_up
 from gradsmith.runtime.programs.trace import Trace
-from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
+from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.utils import pytree
-
-TWICE = "second time"  # in the error of a backward through a graph that the function has used up
 
 
 class Unrepeatable(Exception):
@@ -90,7 +89,19 @@ class Result:
     slot: int | None
     value: Any = None
     argument: int | None = None  # the argument itself
+    gradient: Source | None = None  # the leaf whose `.grad` it is after the call
+    had_gradient: Source | None = None  # and the one whose `.grad` it was before, which is another one by then
     requires_grad: bool = False
+    is_used_up: bool = False  # the function has freed its graph
+
+
+@dataclass
+class Freed:
+    """A result whose graph the function has freed, the leaves behind it, and what a backward raises."""
+
+    slot: int
+    inputs: list[Source]
+    error: str
 
 
 @dataclass
@@ -118,6 +129,7 @@ class Traced:
     of_each : list of (list of Step, list of int or None)
         For each of these results the steps and the slots of its own gradients, in the order of `wanted`, where the
         function cannot be called once more to get them.
+    freed : list of Freed
     reads : list of Read and Snapshot
         Values outside of the arguments that the program depends on.
     changes : list of Change
@@ -137,6 +149,7 @@ class Traced:
     cotangents: list[int] = field(default_factory=list)
     reached: list[frozenset[int]] = field(default_factory=list)
     of_each: list[tuple[list[Step], list[int | None]]] = field(default_factory=list)
+    freed: list[Freed] = field(default_factory=list)
     is_recorded: bool = False
     reads: list[Any] = field(default_factory=list)
     changes: list[Any] = field(default_factory=list)
@@ -193,6 +206,7 @@ class _Run:
         self.reached: list[frozenset[int]] = []
         self.n_steps: int | None = None  # before the gradients of single results
         self.of_each: list[tuple[list[Step], list[int | None]]] = []
+        self.freed: dict[int, tuple[str, list[int]]] = {}  # error, and slots of the leaves, by the slot of the result
 
     def traced(self, found: Any) -> Traced:
         self._expect_arguments_in_place()
@@ -211,7 +225,7 @@ class _Run:
             trace=self.trace,
             steps=self.trace.steps[:n_steps],
             sources=sources,
-            results=[self._result(result) for result in results],
+            results=[self._result(result, of_slot) for result in results],
             spec=spec,
             gradients=[(self._leaf(leaf, of_slot), slot) for leaf, slot in gradients],
             had_gradient=[(self._leaf(leaf, of_slot), had) for leaf, had in had_gradient],
@@ -220,6 +234,9 @@ class _Run:
             cotangents=cotangents,
             reached=self.reached,
             of_each=self.of_each,
+            freed=[
+                Freed(slot, [of_slot[one] for one in behind], error) for slot, (error, behind) in self.freed.items()
+            ],
             is_recorded=bool(cotangents),
         )
 
@@ -287,16 +304,23 @@ class _Run:
             found.append(result)
         return found
 
-    def _result(self, result: Any) -> Result:
+    def _result(self, result: Any, of_slot: dict[int, Source]) -> Result:
         if not isinstance(result, Tensor):
             return Result(None, result)
         if id(result) in self.place:
             return Result(None, argument=self.place[id(result)])
+        for leaf, initial in self._known_leaves():
+            if result is leaf.grad and not result.requires_grad:
+                slot = self.trace.slot(result) if self.trace.is_made(result) else None
+                return Result(slot, gradient=self._leaf(leaf, of_slot))
+            if result is initial and id(leaf) not in self.trace.replaced:
+                return Result(None, had_gradient=self._leaf(leaf, of_slot))
         if not self.trace.is_made(result):
             return Result(None, result)  # the captured tensor itself
         if not is_batched_tensor(result):
             return Result(self.trace.slot(result))
-        return Result(self.trace.slot(result), requires_grad=result.requires_grad)
+        slot = self.trace.slot(result)
+        return Result(slot, requires_grad=result.requires_grad, is_used_up=slot in self.freed)
 
     def _differentiated(self, results: list[Any]) -> tuple[list[int], list[tuple[int, int | None]]]:
         """Slots of the cotangents of results, and of inputs and their gradients; nothing where nothing is recorded."""
@@ -305,14 +329,12 @@ class _Run:
         if not all(map(_has_history, made)):
             raise Unrepeatable("a result requires grad, but has no history: each call would have to make a leaf")
         recorded = [one for one in made if is_batched_tensor(one)]
-        if not is_grad_enabled() or not recorded:
+        if not recorded:
             return [], []
-        given = {id(one): one for one in self.given if isinstance(one, Tensor)}.values()
-        inputs = [one for one in given if one.requires_grad and one.is_leaf]
-        captured = [tensor for tensor in self.trace.captured.values() if tensor.requires_grad]
-        if not all(tensor.is_leaf for tensor in captured):
-            raise Unrepeatable("a captured tensor has a history, through which a gradient would pass twice")
-        inputs += captured
+        inputs = self._leaves()
+        recorded = self._not_used_up(recorded, inputs)
+        if not recorded:
+            return [], []
         cotangents = [self.trace.argument(from_array(np.ones(one.shape, one.dtype))) for one in recorded]
         slots = [self.trace.slot(one) for one in cotangents]
         if len(recorded) > 1:
@@ -320,7 +342,7 @@ class _Run:
         one_by_one = len(recorded) > 1 and self._has_effects()
         apart: list[tuple[list[Step], Any]] = []
         try:
-            with _without_hooks(captured):
+            with _without_hooks([one for one in inputs if not is_batched_tensor(one)]):
                 found = grad(recorded, inputs, cotangents, allow_unused=True, retain_graph=one_by_one or None)
                 self.n_steps = len(self.trace.steps)
                 for one, of in zip(recorded, cotangents) if one_by_one else ():
@@ -330,8 +352,6 @@ class _Run:
         except TraceError:
             raise
         except Exception as error:
-            if TWICE in str(error):
-                return [], []
             raise Unrepeatable(str(error)) from error
         connected = [number for number, got in enumerate(found) if got is not None]
         if connected:  # edges to others would make results require grad
@@ -345,6 +365,26 @@ class _Run:
         ]
         return slots, named
 
+    def _leaves(self) -> list[Any]:
+        """What gradients of results may lead to."""
+        given = {id(one): one for one in self.given if isinstance(one, Tensor)}.values()
+        captured = [tensor for tensor in self.trace.captured.values() if tensor.requires_grad]
+        if not all(tensor.is_leaf for tensor in captured):
+            raise Unrepeatable("a captured tensor has a history, through which a gradient would pass twice")
+        return [*(one for one in given if one.requires_grad and one.is_leaf), *captured]
+
+    def _not_used_up(self, recorded: list[Any], inputs: list[Any]) -> list[Any]:
+        """Those results whose graph there is; see Note [Results whose graph is used up]."""
+        found = []
+        for result in recorded:
+            error = error_if_used_up(result)
+            if error is None:
+                found.append(result)
+            else:
+                (behind,) = leaves_behind([result], inputs)
+                self.freed[self.trace.slot(result)] = str(error), [self.trace.slot(inputs[n]) for n in sorted(behind)]
+        return found
+
     def _has_effects(self) -> bool:
         """Does the function change something, so that it cannot be called once more for other gradients?"""
         calls = [step for step in self.trace.steps if step.function is not None and step.has_effects]
@@ -354,9 +394,7 @@ class _Run:
 
     def _changed_gradients(self) -> tuple[list[tuple[Tensor, int | None]], list[tuple[Tensor, Any]]]:
         changed, had = [], []
-        for leaf, initial in list(self.trace.touched.values()):
-            if is_batched_tensor(leaf) and id(leaf) not in self.place:
-                continue  # a leaf of the function's own
+        for leaf, initial in self._known_leaves():
             is_replaced = id(leaf) in self.trace.replaced
             if not is_replaced:
                 had.append((leaf, initial))
@@ -364,6 +402,11 @@ class _Run:
             if is_replaced or final is not initial:
                 changed.append((leaf, None if final is None else self.trace.slot(final)))
         return changed, had
+
+    def _known_leaves(self) -> list[tuple[Tensor, Any]]:
+        """Leaves whose `.grad` was asked for or changed, and what it was before; none of the function's own."""
+        touched = self.trace.touched.values()
+        return [(leaf, had) for leaf, had in touched if not is_batched_tensor(leaf) or id(leaf) in self.place]
 
     def put_gradients(self) -> None:
         """Give the leaves outside of the trace what they would have got; after an error, what they had."""

@@ -17,7 +17,7 @@ from gradsmith.compiler.objects import leaves_like
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps, written_owners
 from gradsmith.compiler.plans.recomputing import Recomputing
-from gradsmith.compiler.recorded import Recording
+from gradsmith.compiler.recorded import Recording, UsedUpCall
 from gradsmith.compiler.tracing import Result, Source, Traced, at_hand_for_backward
 from gradsmith.compiler.values import Values
 from gradsmith.control_flow.choices.ways import Chosen
@@ -27,10 +27,10 @@ from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.programs.entry import Entry
 from gradsmith.runtime.programs.layouts import copied_as_it_lies
 from gradsmith.runtime.programs.program import Program, Step, step_again
-from gradsmith.runtime.programs.recorded import Recorder
+from gradsmith.runtime.programs.recorded import Recorder, UsedUp
 from gradsmith.runtime.programs.sources import values_of
 from gradsmith.runtime.programs.trace import Expected, Guard, Outdated
-from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
+from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.runtime.tensors.factories.random import default_generator, go_back, place_of
 from gradsmith.utils import pytree
 
@@ -62,7 +62,7 @@ class Variant:
         self.captured = [source.tensor for source in traced.sources if source.kind == "captured"]
         self.layouts = [_layout_of(tensor) for tensor in self.captured]
         self.recorded_slots = list(  # of the results that have a history, in the order of `cotangents`
-            dict.fromkeys(result.slot for result in self.results if result.requires_grad and result.slot is not None)
+            dict.fromkeys(result.slot for result in self.results if _is_recorded(result) and result.slot is not None)
         )
         # those that do not require grad, even if they show a leaf, whose views do in no_grad()
         self.plain = _slots_in(result.slot for result in self.results if not result.requires_grad)
@@ -71,6 +71,10 @@ class Variant:
         self.short_way: Entry | None = None
         backward, *of_each = self._backward_steps(traced, kept_memory)
         forward = self._forward_steps(traced)
+        place = {slot: number for number, slot in enumerate(self.forward_outputs)}
+        self.used_up = [
+            UsedUp(place[one.slot], references(one.inputs), one.error, UsedUpCall.apply_to) for one in traced.freed
+        ]
         self._mark_written(traced.sources, [*forward, *backward, *chain.from_iterable(of_each)])
         self.forward_sources = _used(traced.sources, forward, self.forward_outputs)
         self.forward = self._program(forward, self.forward_sources, self.forward_outputs)
@@ -220,14 +224,7 @@ class Variant:
         if self.aliased or self.sharing:
             return None
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
-        results = [
-            ("argument", result.argument)
-            if result.argument is not None
-            else ("value", result.value)
-            if result.slot is None
-            else ("slot", place[result.slot])
-            for result in self.results
-        ]
+        results = [_of_entry(result, place) for result in self.results]
         make = self._left if self.changes else None if self.spec.cls is None else self.spec.unflatten
         had = [(_reference(source), initial) for source, initial in traced.had_gradient]
         gradients = [(_reference(source), None if slot is None else place[slot]) for source, slot in self.gradients]
@@ -242,10 +239,11 @@ class Variant:
             had,
             gradients,
             self.writes,
-            self.recorder(function) if self.backward is not None and is_grad_enabled() else None,
+            None if self.backward is None else self.recorder(function),
             self.generators,
             self._drawn_from() if self.has_guards else None,
             [place[slot] for slot in self.plain],
+            self.used_up,
         )
 
     def _drawn_from(self) -> list[Any]:
@@ -285,7 +283,7 @@ class Variant:
 
     def run(self, function: Any, leaves: list[Any]) -> Any:
         """The results of a call, with a history where one is wanted."""
-        if self.backward is None or not is_grad_enabled():
+        if self.backward is None:
             return self.finished(self.run_forward(leaves), leaves)
         states = [(generator, generator.get_state()) for generator in self.generators]
         found = self.recorder(function).with_history(tuple(self.run_forward(leaves).values()), leaves, states)
@@ -297,13 +295,16 @@ class Variant:
 
     def finished(self, found: dict[int, Any], leaves: list[Any]) -> Any:
         """Store gradients of leaves, and give the results in the shape that the function gave them."""
+        for one in self.used_up:
+            found = dict(zip(self.forward_outputs, one.with_history(tuple(found.values()), leaves)))
+        had = [result.had_gradient and _leaf_of(result.had_gradient, leaves).grad for result in self.results]
         for source, slot in self.gradients:
             with no_grad():
                 _leaf_of(source, leaves).grad = None if slot is None else found[slot].detach()
         for slot in self.plain:
             if found[slot].requires_grad:
                 found[slot] = found[slot].detach()
-        results = [_result(result, found, leaves) for result in self.results]
+        results = [_result(result, found, leaves, before) for result, before in zip(self.results, had)]
         return self._left(results) if self.changes else self.spec.unflatten(results)
 
     def _left(self, results: list[Any]) -> Any:
@@ -341,7 +342,7 @@ class Variant:
         """Those of all results of a call that have a history of its own, in the same order."""
         found: dict[int, Tensor] = {}
         for result, value in zip(self.results, results, strict=True):
-            if result.requires_grad and result.slot is not None:
+            if _is_recorded(result) and result.slot is not None:
                 found.setdefault(result.slot, value)
         return list(found.values())
 
@@ -350,6 +351,10 @@ def _as_in_run(value: Tensor, outside: set[int]) -> Tensor:
     """A view that is made without recording requires grad if its leaf does; runs do not make leaves of the function."""
     base = value._base
     return value.detach() if base is not None and value.requires_grad and id(base) not in outside else value
+
+
+def _is_recorded(result: Result) -> bool:
+    return result.requires_grad and not result.is_used_up
 
 
 def _slots_in(slots: Iterable[int | None]) -> list[int]:
@@ -383,13 +388,28 @@ def _reference(source: Source) -> Any:
     return [source.tensor] if source.is_written else source.tensor
 
 
+def _of_entry(result: Result, place: dict[int, int]) -> tuple[str, Any]:
+    """A result as an `Entry` knows it."""
+    if result.argument is not None:
+        return "argument", result.argument
+    if result.gradient is not None:
+        return "gradient", _reference(result.gradient)
+    if result.had_gradient is not None:
+        return "had", _reference(result.had_gradient)
+    return ("value", result.value) if result.slot is None else ("slot", place[result.slot])
+
+
 def _leaf_of(source: Source, leaves: list[Any]) -> Any:
     return leaves[source.number] if source.kind == "argument" else source.tensor
 
 
-def _result(result: Result, found: dict[int, Any], leaves: list[Any]) -> Any:
+def _result(result: Result, found: dict[int, Any], leaves: list[Any], had: Any) -> Any:
     if result.argument is not None:
         return leaves[result.argument]
+    if result.gradient is not None:
+        return _leaf_of(result.gradient, leaves).grad
+    if result.had_gradient is not None:
+        return had
     return result.value if result.slot is None else found[result.slot]
 
 

@@ -8,7 +8,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport ADD, binary_into, copy_into, empty_like as array_like, is_dense, is_exclusive, is_meta
 from gradsmith.runtime.arrays.functions.view_index cimport add_at
-from gradsmith.runtime.batching.batch cimport current_trace, is_batched, living, open_batch_of
+from gradsmith.runtime.batching.batch cimport current_trace, is_batched, living, open_batch_of, slice_of_array
 from gradsmith.runtime.graph.indexed_rows cimport (
     add_rows_to,
     fill,
@@ -263,13 +263,19 @@ cdef TensorBase copy_like(TensorBase leaf, TensorBase value):
 
 cdef TensorBase recorded_sum(TensorBase leaf, TensorBase found, TensorBase value):
     """A new `.grad` with a history. A sum has the layout that both its operands have."""
-    cdef bint is_laid_out = is_meta(value.array) or is_laid_out_like(leaf, value)
+    cdef TensorBase model = as_it_lies(leaf), shown = as_it_lies(value)
+    cdef bint is_laid_out = is_meta(shown.array) or is_laid_out_like(model, shown)
     if not is_laid_out:
-        value = upcalls.copy_(wrap(empty_like(leaf, value.dtype)), value)
+        value = upcalls.copy_(wrap(empty_like(model, value.dtype)), value)
     if found is not None:
         total = upcalls.add(found, value)
         return upcalls.copy_(found, total) if is_added_in_place(found, value) else total
     return upcalls.clone(value) if is_laid_out else value
+
+
+cdef TensorBase as_it_lies(TensorBase t):
+    """A tensor of this layout; the array of a batched or traced one has none."""
+    return wrap(slice_of_array(<object>t.array)) if is_batched(t) else t
 
 
 cdef bint is_added_in_place(TensorBase found, TensorBase value) noexcept:

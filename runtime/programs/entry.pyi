@@ -3,7 +3,7 @@ from typing import Any
 
 from gradsmith.runtime.programs.program import Program
 from gradsmith.runtime.programs.reads import Read
-from gradsmith.runtime.programs.recorded import Recorder
+from gradsmith.runtime.programs.recorded import Recorder, UsedUp
 from gradsmith.runtime.programs.snapshots import Snapshot
 
 NO_MATCH: object
@@ -30,5 +30,6 @@ class Entry:
         generators: Sequence[Any] = (),
         guarded: Sequence[Any] | None = None,
         plain: Sequence[int] = (),
+        used_up: Sequence[UsedUp] = (),
     ) -> None: ...
     def call(self, leaves: Sequence[Any]) -> Any: ...

@@ -17,7 +17,7 @@ from gradsmith.runtime.graph.tensor cimport IS_VIEW, REQUIRES_GRAD, TensorBase, 
 from gradsmith.runtime.overrides.dispatch cimport is_overridden, overriding
 from gradsmith.runtime.programs.program cimport Program
 from gradsmith.runtime.programs.reads cimport Read
-from gradsmith.runtime.programs.recorded cimport Recorder
+from gradsmith.runtime.programs.recorded cimport Recorder, UsedUp
 from gradsmith.runtime.programs.snapshots cimport Snapshot
 from gradsmith.runtime.programs.sources cimport grad_of, leaf_in, values_of
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
@@ -69,7 +69,8 @@ cdef class Entry:
     sources : list
         Of its inputs; see sources.pyx.
     results : list
-        Of each leaf of the results: ("slot", place among the outputs), ("argument", number) or ("value", object).
+        Of each leaf of the results: ("slot", place among the outputs), ("argument", number), ("value", object), or the
+        `.grad` of a leaf after the call, ("gradient", leaf), or before it, ("had", leaf).
     make : callable or None
         Makes the result of a list of these; None where there is only one, which is the result.
     reads : list of Read and Snapshot
@@ -89,6 +90,8 @@ cdef class Entry:
         If a run may be given up, the generators that are put back then; else None.
     plain : sequence of int
         Outputs that do not require grad, even if they show a leaf, whose views do in `no_grad`.
+    used_up : sequence of UsedUp
+        Of the results whose graph the function frees.
     """
 
     cdef Leaf *leaves
@@ -101,7 +104,7 @@ cdef class Entry:
     cdef bint writes
     cdef object make
     cdef Recorder recorder
-    cdef tuple generators, guarded, plain
+    cdef tuple generators, guarded, plain, used_up
     cdef tuple kept
     cdef bint records, infers
     cdef int dtype
@@ -109,7 +112,7 @@ cdef class Entry:
     def __init__(
         self, leaves not None, captured not None, Program program not None, list sources not None, list results not None, make,
         list reads not None, list had not None, list gradients not None, bint writes, Recorder recorder=None, generators=(),
-        guarded=None, plain=(),
+        guarded=None, plain=(), used_up=(),
     ):
         cdef Py_ssize_t i
         self.had, self.gradients, self.writes = [leaf for leaf, _ in had], gradients, writes
@@ -123,6 +126,7 @@ cdef class Entry:
         self.program, self.sources, self.results, self.make = program, sources, results, make
         self.recorder, self.generators = recorder, tuple(generators)
         self.guarded, self.plain = None if guarded is None else tuple(guarded), tuple(plain)
+        self.used_up = tuple(used_up)
         self.reads = [one for one in reads if isinstance(one, Read)]
         self.snapshots = [one for one in reads if isinstance(one, Snapshot)]
         self.records, self.infers, self.dtype = grad_enabled(), inference_mode_enabled(), default_type()
@@ -150,11 +154,22 @@ cdef class Entry:
                 found = (*found[:number], found[number].detach(), *found[number + 1:])
         if self.recorder is not None:
             found = self.recorder.with_history(found, leaves, states)
+        for one in self.used_up:
+            found = (<UsedUp>one).with_history(found, leaves)
+        for number in range(len(results)):
+            kind, value = self.results[number]
+            if kind == "slot":
+                results[number] = found[value]
+            elif kind == "had":
+                results[number] = grad_of(leaf_in(leaves, value))
+            else:
+                results[number] = leaves[value] if kind == "argument" else value
         for leaf, place in self.gradients:
             put_grad(leaf_in(leaves, leaf), None if place is None else gradient_of(<TensorBase>found[place]))
         for number in range(len(results)):
             kind, value = self.results[number]
-            results[number] = found[value] if kind == "slot" else leaves[value] if kind == "argument" else value
+            if kind == "gradient":
+                results[number] = grad_of(leaf_in(leaves, value))
         return results[0] if self.make is None else self.make(results)
 
     cdef tuple run_or_none(self, object leaves):

@@ -1,6 +1,15 @@
 from gradsmith.runtime.programs.program cimport Program
 
 
+cdef class UsedUp:
+    cdef Py_ssize_t result
+    cdef tuple inputs
+    cdef str text
+    cdef object apply
+
+    cpdef tuple with_history(self, tuple found, object leaves)
+
+
 cdef class Recorder:
     cdef tuple results, inputs, kept, sources, captured, gradients
     cdef Program backward

@@ -4,9 +4,9 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.batching.batch cimport living
-from gradsmith.runtime.graph.node cimport NODE_CUSTOM, Node
+from gradsmith.runtime.graph.node cimport NODE_CUSTOM, NODE_LEAF, SAVED_FREED, Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, unpack
+from gradsmith.runtime.graph.saved_variable cimport SavedList, freed_error, save_input, save_output, unpack
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, REQUIRES_GRAD, TensorBase
 from gradsmith.runtime.history.history cimport collect_edge, set_history_list
 from gradsmith.runtime.programs.program cimport Program
@@ -128,6 +128,90 @@ cdef class Recorder:
         cdef Py_ssize_t n_read = len(saved) - len(self.inputs)
         cdef tuple found = self.backward.run(tuple(given) + saved[:n_read])
         return [None if place is None else found[place] for place in self.gradients]
+
+
+# Note [Results whose graph is used up]
+# A training step calls backward() and returns its loss, whose graph has been freed by then. The loss requires grad
+# still, and a backward of it is an error. So is one of what a program gives: its node leads to the same leaves, since
+# a gradient of another tensor is none of that graph, and raises.
+
+cdef class UsedUpBackward(Node):
+    """The node of a result whose graph the function itself has freed."""
+
+    cdef str text       # of the error
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        raise RuntimeError(self.text)
+
+
+cdef class UsedUp:
+    """Gives one result a history that a backward has freed; see Note [Results whose graph is used up].
+
+    Parameters
+    ----------
+    result : int
+        The output of the program.
+    inputs : sequence
+        The leaves behind it: numbers of arguments, and tensors.
+    text : str
+        Of the error that a backward raises.
+    apply : callable
+        ``apply(text, result, inputs)`` gives a result that is a view, or belongs to someone else, its history.
+    """
+
+    def __init__(self, Py_ssize_t result, inputs not None, str text not None, apply):
+        self.result, self.inputs, self.text, self.apply = result, tuple(inputs), text, apply
+
+    cpdef tuple with_history(self, tuple found, object leaves):
+        """The outputs of a run, of which this one has a history now."""
+        cdef int i
+        cdef TensorBase result = found[self.result]
+        cdef tuple inputs = tuple([leaf_in(leaves, one) for one in self.inputs])
+        if not are_own((result,), leaves, inputs):
+            result = self.apply(self.text, result, inputs)
+            return (*found[:self.result], result, *found[self.result + 1:])
+        cdef UsedUpBackward node = UsedUpBackward.__new__(UsedUpBackward)
+        node.text = self.text
+        node.init(len(inputs), 0, 0)
+        for i in range(len(inputs)):
+            collect_edge(node, i, <TensorBase>inputs[i])
+        set_history_list((result,), node)
+        return found
+
+
+def error_if_used_up(TensorBase result not None):
+    """What a backward of a tensor would raise since its graph has been freed; None if it has not.
+
+    Of all nodes that are freed the engine comes first to the newest.
+    """
+    cdef Node node, newest = None
+    cdef uint32_t i
+    cdef set seen = set()
+    cdef list waiting = [] if result.grad_fn == NULL else [<object>result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if is_freed(node) and (newest is None or node.sequence_nr > newest.sequence_nr):
+            newest = node
+        for i in range(node.n_edges):
+            if node.edges[i].node != NULL and isinstance(<object>node.edges[i].node, Node):  # else a leaf itself
+                waiting.append(<object>node.edges[i].node)
+    return None if newest is None else freed_error(newest)
+
+
+cdef bint is_freed(Node node) except -1:
+    cdef uint32_t i
+    if node.flags & NODE_LEAF:
+        return False
+    for i in range(node.n_saved):
+        if node.saved[i].kind == SAVED_FREED:
+            return True
+    for i in range(node.n_values):
+        if node.values[i] != NULL and type(<object>node.values[i]) is SavedList and (<SavedList>node.values[i]).items is None:
+            return True
+    return False
 
 
 cdef bint are_own(tuple results, object leaves, tuple captured) except -1:

@@ -53,6 +53,20 @@ def expect_as_eager(function: Callable[[Any], Any], change: Callable[[], Any]) -
 # ---- functions
 
 
+def test_a_function_of_no_module() -> None:
+    """What `exec` makes in a dict without ``__name__`` is the user's all the same."""
+    layer = nn.Dropout(0.5)
+    variables: dict[str, Any] = {"layer": layer, "settings": [2.0]}
+    exec("def function(x): return layer(x) * settings[0]", variables)
+    layer.eval()
+    expect_as_eager(variables["function"], lambda: variables["settings"].__setitem__(0, 3.0))
+    layer.train()
+    compiled = gs.compile(variables["function"])
+    compiled(ones())
+    layer.eval()
+    assert gs.equal(compiled(ones()), variables["function"](ones()))
+
+
 def helper(x: Any) -> Any:
     return x * SCALE
 

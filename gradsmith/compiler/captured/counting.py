@@ -19,7 +19,7 @@ import numpy as np
 from gradsmith.compiler.captured.changes import Added, Change, Counted
 from gradsmith.compiler.captured.spaces import ALL
 from gradsmith.compiler.guards import PLAIN
-from gradsmith.compiler.tracing import Traced
+from gradsmith.compiler.tracing import Source, Traced
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.program import Slot
 from gradsmith.runtime.programs.python_calls import Undo
@@ -38,8 +38,22 @@ def signature_of(traced: Traced) -> str | None:
     sources = [(source.slot, source.kind, source.number, id(source.tensor)) for source in traced.sources]
     sources = [(*one[:3], 0) if one[1] == "constant" else one for one in sources]
     constants = [_plain(array_behind(trace.constant_before(slot))) for slot in trace.constants]
-    results = [(one.slot, one.argument, one.requires_grad, _plain(one.value)) for one in traced.results]
+    results = [
+        (
+            one.slot,
+            one.argument,
+            one.requires_grad,
+            _plain(one.value),
+            _plain_leaf(one.gradient),
+            _plain_leaf(one.had_gradient),
+        )
+        for one in traced.results
+    ]
     return hashlib.sha256(repr((steps, sources, constants, results, traced.cotangents)).encode()).hexdigest()
+
+
+def _plain_leaf(source: Source | None) -> Any:
+    return None if source is None else (source.kind, source.number, id(source.tensor))
 
 
 def _plain(value: Any) -> Any:

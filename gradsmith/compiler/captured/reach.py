@@ -226,6 +226,9 @@ def _behind(value: Any) -> list[Any]:
 
 
 def _is_of_user(value: Any) -> bool:
-    """Is it the user's own, not the package's or the standard library's, which do not change?"""
+    """Is it the user's own, not the package's or the standard library's, which do not change?
+
+    What `exec` makes in a dict without `__name__` is of no module.
+    """
     name = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
-    return isinstance(name, str) and name.partition(".")[0] not in _STANDARD
+    return not isinstance(name, str) or name.partition(".")[0] not in _STANDARD

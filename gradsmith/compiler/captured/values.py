@@ -138,10 +138,11 @@ class CapturedValues:
             return
         trace = trace_of_thread()
         leaves, spec = pytree.flatten(opened(value, trace.is_made))
+        gradients = {id(had) for _, had in trace.touched.values()}  # each run finds others
         for number, leaf in enumerate(leaves):
             if not isinstance(leaf, Tensor):
                 continue
-            if trace.is_made(leaf):
+            if trace.is_made(leaf) or id(leaf) in gradients:
                 leaves[number] = Made(len(self._made))
                 self._made.append(leaf)
             else:

@@ -161,8 +161,8 @@ class Recording:
 
     def _recorded(self) -> list[int]:
         """Slots of the results with a history, in the order of the gradients that come in."""
-        results = self.traced.results
-        return list(dict.fromkeys(one.slot for one in results if one.requires_grad and one.slot is not None))
+        results = [one for one in self.traced.results if one.requires_grad and not one.is_used_up]
+        return list(dict.fromkeys(one.slot for one in results if one.slot is not None))
 
     def _gradients(self) -> tuple[tuple[int, int | None], ...]:
         return tuple(
@@ -177,7 +177,8 @@ class Recording:
             raise NotImplementedError(
                 "\n".join([f"save({self.name}): a file cannot hold these steps:", *dict.fromkeys(refused)])
             )
-        if self.traced.gradients or any(source.kind == "gradient" for source in self._used_sources()):
+        gives_gradients = any(one.gradient or one.had_gradient for one in self.traced.results)
+        if self.traced.gradients or gives_gradients or any(one.kind == "gradient" for one in self._used_sources()):
             raise TraceError(
                 f"save({self.name}): the function reads or changes the .grad of a tensor; use func.grad and return the "
                 "gradient"
