@@ -14,8 +14,9 @@ import numpy as np
 from gradsmith.graph.layout import NotExportable, nest
 from gradsmith.graph.literals import c_type, literal
 from gradsmith.graph.step_view import StepView
+from gradsmith.runtime.programs.program import Slot
 
-# {0}, {1}, ... are operands; {s} is the suffix of the functions of the C library for this type.
+# {0}, {1}, ... are operands.
 ARITHMETIC = {
     "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "neg": "-{0}", "positive": "{0}",
     "reciprocal": "1 / {0}", "square": "{0} * {0}",
@@ -37,6 +38,7 @@ CHOICES = {
     "clamp_max": "{0} < {1} || {0} != {0} ? {0} : {1}",
     "relu": "{0} < 0 ? 0 : {0}",
 }
+OF_TWO = {"maximum", "minimum", "clamp_min", "clamp_max"}
 SIGN = "({0} > 0) - ({0} < 0)"  # of no number 0, as in PyTorch
 SIGNS = {"sign": SIGN, "sgn": SIGN}  # fmt: skip
 COMPARISONS = {
@@ -55,7 +57,10 @@ NAMES_OF_LOOPS = {
     "gs_erfc": "erfc", "gs_lgamma": "lgamma", "gs_sin_anywhere": "sin", "gs_cos_anywhere": "cos",
 }  # fmt: skip
 OWN_FUNCTION = re.compile(r"\bgs_\w+(?=\()")
-SQUARE_ROOT, NO_CHANGE = 0.5, 1
+SMALL_POWERS = {
+    1: "{0}", 2: "{0} * {0}", 3: "{0} * {0} * {0}", -1: "1 / {0}", -2: "1 / ({0} * {0})", 0.5: "sqrt{f}({0})",
+    -0.5: "1 / sqrt{f}({0})",
+}  # fmt: skip
 NAMES = {*ARITHMETIC, *FUNCTIONS, *CHOICES, *SIGNS, *COMPARISONS, *OF_FLOATS, *BITWISE, "pow"}
 
 
@@ -85,9 +90,17 @@ def _expression(view: StepView, dtype: np.dtype[Any], values: list[str]) -> str:
     if name == "pow":
         return _power(view, dtype, values)
     form = _float_form(name, dtype) if dtype.kind == "f" else _integer_form(name, dtype)
+    if name in OF_TWO and _keeps_first(view):
+        form = form.replace("> {1}", ">= {1}").replace("< {1}", "<= {1}")
     if f"{{{len(values)}}}" in form or f"{{{len(values) - 1}}}" not in form:
         raise NotExportable("it has arguments that the exported C does not know")
     return form.format(*values)
+
+
+def _keeps_first(view: StepView) -> bool:
+    """Of zeros of both signs? The loops of eager do beside a number, and of two numbers; see elementary/pairs.c."""
+    sizes = [view.array(one.number).size if isinstance(one, Slot) else 1 for one in view.operands]
+    return 1 in sizes
 
 
 def _float_form(name: str, dtype: np.dtype[Any]) -> str:
@@ -107,27 +120,20 @@ def _integer_form(name: str, dtype: np.dtype[Any]) -> str:
         return "0 - (uint64_t){0}"
     if name in SIGNS and dtype.kind == "i":
         return SIGN
-    form = COMPARISONS.get(name) or BITWISE.get(name) or (CHOICES.get(name) if dtype.kind in "iu" else None)
+    choice = CHOICES[name].replace(" || {0} != {0}", "") if name in CHOICES and dtype.kind in "iu" else None
+    form = COMPARISONS.get(name) or BITWISE.get(name) or choice
     if form is None:
         raise NotExportable(f"it has no form for {dtype.name}")
     return form
 
 
 def _power(view: StepView, dtype: np.dtype[Any], values: list[str]) -> str:
-    """Powers that NumPy computes without `pow` are computed like that here."""
+    """Powers that eager computes without `pow` are computed like that here."""
     if dtype.kind != "f" or len(values) != 2:
         raise NotExportable("powers of integers have no form")
-    exponent = view.operands[1]
-    if isinstance(exponent, (int, float)):
-        if exponent == NO_CHANGE:
-            return values[0]
-        if exponent == 2:
-            return f"{values[0]} * {values[0]}"
-        if exponent == -1:
-            return f"1 / {values[0]}"
-        if exponent == SQUARE_ROOT:
-            return f"sqrt{'f' if dtype.itemsize == 4 else ''}({values[0]})"
-    return f"pow{'f' if dtype.itemsize == 4 else ''}({', '.join(values)})"
+    exponent, f = view.operands[1], "f" if dtype.itemsize == 4 else ""
+    form = SMALL_POWERS.get(exponent) if isinstance(exponent, (int, float)) else None
+    return f"pow{f}({', '.join(values)})" if form is None else form.format(values[0], f=f)
 
 
 def division(view: StepView) -> list[str]:

@@ -74,6 +74,8 @@ def join(view: StepView) -> list[str]:
     array = view.array(view.slot)
     axis, first, lines = dim % max(array.ndim, 1), 0, []
     for tensor in tensors:
+        if view.array(tensor.number).shape == (0,):  # which fits beside any shape
+            continue
         size = 1 if view.name == "stack" else view.array(tensor.number).shape[axis]
         key: list[Any] = [slice(None)] * array.ndim + [...]
         key[axis] = first if view.name == "stack" else slice(first, first + size)

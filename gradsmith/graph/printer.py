@@ -90,7 +90,8 @@ def _constant(constant: tuple[Any, Array]) -> str:
 
 
 def _part(statements: tuple[Statement, ...], number: int, model: Model) -> str:
-    used = {operand.buffer.name for one in statements for operand in (*one.reads, one.writes)}
+    written = [one for one in statements if 0 not in one.writes.shape]  # others have no lines
+    used = {operand.buffer.name for one in written for operand in (*one.reads, one.writes)}
     parameters = [f"const {c_type(array.dtype)} *{buffer.name}" for buffer, array in model.inputs] + ["char *work"]
     unused = [buffer.name for buffer, _ in model.inputs if buffer.name not in used]
     unused += [] if "work" in used else ["work"]

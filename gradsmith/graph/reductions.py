@@ -130,9 +130,14 @@ def extreme(view: StepView) -> list[str]:
     """The largest or smallest element, NaN where there is one."""
     walk, better = Walk(view, axes_of(view)), IS_BETTER[view.name]
     lines = ["int is_first = 1;", f"{c_type(view.result.dtype)} best = 0;"]
-    test = f"if (is_first || {walk.element} {better} best || {walk.element} != {walk.element}) {{"
+    test = f"if (is_first || {walk.element} {better} best{_or_nan(walk)}) {{"
     take = walk.inner([test, f"    best = {walk.element};", "}", "is_first = 0;"])
     return walk.outer([*lines, *take, f"{walk.target} = best;"])
+
+
+def _or_nan(walk: Walk) -> str:
+    """Of integers, compilers warn that the test is always false."""
+    return f" || {walk.element} != {walk.element}" if walk.source.dtype.kind == "f" else ""
 
 
 def place_of_extreme(view: StepView) -> list[str]:
@@ -140,7 +145,8 @@ def place_of_extreme(view: StepView) -> list[str]:
     walk, better = Walk(view, axes_of(view)), IS_BETTER[view.name]
     type_ = c_type(walk.source.dtype)
     lines = [f"{type_} best = 0;", "int64_t place = -1, k = 0;"]
-    test = f"if (place < 0 || (best == best && ({walk.element} {better} best || {walk.element} != {walk.element}))) {{"
+    known = "best == best && " if walk.source.dtype.kind == "f" else ""
+    test = f"if (place < 0 || ({known}({walk.element} {better} best{_or_nan(walk)}))) {{"
     take = walk.inner([test, f"    best = {walk.element};", "    place = k;", "}", "k++;"])
     return walk.outer([*lines, *take, f"{walk.target} = place;"])
 

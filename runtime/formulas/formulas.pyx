@@ -17,7 +17,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
-from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, layout_of, physical
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, layout_of, level_of, physical
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
@@ -213,31 +213,44 @@ cpdef object logsumexp_backward(object gradient, object self, object value, obje
 cpdef object prod_backward(object gradient, object self, object value):
     if self.ndim == 0:  # the product of one number is that number, also of infinity
         return gradient
-    self = as_multiplied(self, value)
-    if self.is_meta or is_free_of_zeros(self):
-        return gradient * conjugated(value / self)
-    return gradient * conjugated(products_of_others(self.reshape(-1), 0)).reshape(self.shape)
+    return gradient * conjugated(other_factors(as_multiplied(self, value), value, None))
 
 
 cpdef object prod_backward_dim(object gradient, object self, object value, object dim, object keepdim):
     if self.ndim == 0:
         return gradient
     gradient = restored(gradient, self.shape, (dim,), keepdim)
-    self = as_multiplied(self, value)
-    if self.is_meta or is_free_of_zeros(self):
-        return gradient * conjugated(restored(value, self.shape, (dim,), keepdim) / self)
-    return gradient * conjugated(products_of_others(self, dim))
+    value = restored(value, self.shape, (dim,), keepdim)
+    return gradient * conjugated(other_factors(as_multiplied(self, value), value, dim))
 
 
-cdef object is_free_of_zeros(object self):
-    """Of a batch all slices have to be; of what is traced nothing is known, unless it has no elements."""
-    if self.numel() == 0:
-        return True
-    if is_tracing():
-        return False
+cdef object other_factors(object self, object value, object dim):
+    """For each factor the product of the others, of all where `dim` is None: quotients, if no factor at all is zero.
+
+    Quotients of NaN and infinities are not such products, so a trace, which knows no values, computes both. The one
+    that is not wanted is that of ones, whose derivatives are finite.
+    """
+    if self.is_meta or self.numel() == 0:
+        return value / self
+    if not is_tracing():
+        return products_of_others(self, dim) if has_zeros(self) else value / self
+    spoiled = (in_trace(self) == 0).any()
+    quotients = value.masked_fill(spoiled, 1) / self.masked_fill(spoiled, 1)
+    return upcalls.where(spoiled, products_of_others(self.masked_fill(spoiled.logical_not(), 1), dim), quotients)
+
+
+cdef bint has_zeros(object self) except -1:
+    """Of a batch, has any slice?"""
     while is_batched_tensor(self):
         self = physical(self)
-    return np.all(values_of(self))
+    return not np.all(values_of(self))
+
+
+cdef object in_trace(object self):
+    """The traced tensor of all slices, where some are mapped inside of the trace."""
+    while is_batched_tensor(self) and not level_of(self).is_trace:
+        self = physical(self)
+    return self
 
 
 cdef object as_multiplied(object self, object value):
@@ -247,8 +260,8 @@ cdef object as_multiplied(object self, object value):
 
 cdef object products_of_others(object tensor, object dim):
     """For each element the product of all others along the dimension, without a division that a zero would spoil."""
-    if tensor.ndim == 0:
-        return placed_beside(tensor, np.ones((), tensor.dtype))
+    if dim is None:
+        return products_of_others(tensor.reshape(-1), 0).reshape(tensor.shape)
     return products_before(tensor, dim) * products_before(tensor.flip(dim), dim).flip(dim)
 
 

@@ -771,3 +771,35 @@ def test_an_error_after_random_numbers() -> None:
     found = gs.randn(2)
     gs.manual_seed(0)
     assert gs.equal(found, gs.randn(2))
+
+
+# ---- formulas that look at values in eager
+
+
+@pytest.mark.parametrize("transform", [gs.grad, gs.func.hessian, lambda f: gs.func.vmap(gs.grad(f))])
+@pytest.mark.parametrize("dim", [None, 0, -1])
+def test_gradients_of_products(dim: int | None, transform: Any) -> None:
+    """Quotients, if no factor is zero, so that infinities and NaN spoil what they do in eager; else products."""
+    function = transform(lambda x: (x.prod() if dim is None else x.prod(dim)).sum())
+    compiled = gs.compile(function)
+    compiled(gs.ones(2, 3))
+    for special in (1.0, 0.0, np.nan, np.inf):
+        for other in (2.0, 0.0, -np.inf):
+            x = gs.tensor([[1.5, special, 0.7], [-3.0, other, 0.1]])
+            with np.errstate(all="ignore"):
+                np.testing.assert_array_equal(compiled(x).numpy(), function(x).numpy())
+    assert len(compiled.programs) == 1
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_tensors_without_elements_fit_beside_any_other(dim: int) -> None:
+    def function(empty: Any, x: Any) -> Any:
+        return gs.cat([empty, x, gs.zeros(0), x * 2], dim) + 1
+
+    compiled = gs.compile(function)
+    for _ in range(2):
+        empty, x = gs.zeros(0, requires_grad=True), gs.ones(2, 3, requires_grad=True)
+        found = compiled(empty, x)
+        assert same(found, function(empty, x))
+        found.sum().backward()
+        assert empty.grad.shape == (0,) and same(x.grad, gs.full((2, 3), 3.0))

@@ -83,3 +83,16 @@ def test_stacks_of_matrices_times_one(shapes: Any, dtype: Any) -> None:
     lines = compiled.explain(*given).splitlines()
     assert sum("matmul(" in line and line.startswith("        ") for line in lines) >= 2  # in blocks
     assert len(compiled.programs) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_outer_products_keep_the_signs_of_zeros(dtype: Any) -> None:
+    """Also of vectors with gaps: nothing is added up, beginning with a zero."""
+    x, y = np.array([0.0, -1.0, -0.0, 2.0], dtype), np.array([-3.0, 0.0, 1.0], dtype)
+    for make_x, make_y in product(layouts(x), layouts(y)):
+        compiled = gs.compile(gs.outer)
+        expected = gs.outer(make_x(), make_y()).numpy()
+        for _ in range(2):
+            found = compiled(make_x(), make_y()).numpy()
+            np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))

@@ -57,6 +57,41 @@ def test_quotients_remainders_and_signs_have_the_same_bits(dtype: Any, tmp_path:
 
 
 @compiles
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_powers_and_bounds_of_special_numbers(dtype: Any, tmp_path: Path) -> None:
+    def f(a: Any) -> Any:
+        powers = [a**n for n in (-2, -1, -0.5, 0.5, 1, 2, 3)]
+        bounded = a.clamp_min(0), a.clamp_max(0), a.clamp(min=-0.0), a.clamp_max(-0.0)
+        bounded += gs.maximum(a, a[0]), gs.minimum(a[1], a), gs.maximum(a[0], a[1]), gs.maximum(a, a.abs())
+        return *powers, *bounded, *(1 / one for one in bounded)
+
+    with np.errstate(all="ignore"):
+        same_bits(f, [gs.tensor(np.array(SPECIAL, dtype))], tmp_path)
+
+
+@compiles
+def test_extremes_of_integers(tmp_path: Path) -> None:
+    """Integers are not compared with themselves, of which compilers warn."""
+
+    def f(a: Any, b: Any) -> Any:
+        greatest = a.argmax(0), a.argmin(), a.amax(1), a.amin(0), gs.maximum(a, a.flip(0)), a.relu()
+        return *greatest, b.argmax(0), b.argmin()
+
+    a = gs.tensor(np.random.default_rng(0).integers(-3, 4, (4, 5)))
+    same_bits(f, [a, gs.tensor([5], dtype=gs.int8)], tmp_path)
+
+
+@compiles
+def test_programs_that_read_no_argument(tmp_path: Path) -> None:
+    """And steps without elements, which leave nothing that reads them."""
+
+    def f(x: Any, y: Any) -> Any:
+        return x * 2 + y, gs.ones(3) * 2, gs.cat([gs.zeros(0), gs.ones(2, 3)], 1)
+
+    same_bits(f, [gs.zeros(0, 4), gs.zeros(4)], tmp_path)
+
+
+@compiles
 def test_integers_change_their_sign(tmp_path: Path) -> None:
     least = gs.tensor([np.iinfo(np.int64).min, -3, 0, 4])
     same_bits(lambda x, y: (-x, gs.sign(x), -y), [least, gs.tensor([0, 1, 255], dtype=gs.uint8)], tmp_path)

@@ -464,6 +464,8 @@ def _of_outer(step: Step, arrays: list[Array], result: Array) -> Kind | None:
     if len(arrays) != 2 or any(array.ndim != 1 for array in arrays):
         return None
     x, y = arrays
+    if y.strides[0] != y.itemsize or x.strides[0] < x.itemsize:
+        return _kind_of_ufunc(("binary", MULTIPLY), [x[:, None], y[None, :]], result)
     strides = (x.strides[0], x.itemsize, y.strides[0] * y.size, y.strides[0])
     return _product_of(x[:, None], y[None, :], strides, result)
 
@@ -487,6 +489,8 @@ def _place_of_index(step: Step, result: Array, arrays: list[Array]) -> list[Arra
 
 
 def _places_of_cat(step: Step, result: Array, arrays: list[Array]) -> list[Array] | None:
+    if any(array.ndim != result.ndim for array in arrays):  # of size (0,), which fits everywhere
+        return None
     dim, ends = step.operands[1] % result.ndim, np.cumsum([0, *[array.shape[step.operands[1]] for array in arrays]])
     return [result[(slice(None),) * dim + (slice(*ends[i : i + 2]),)] for i in range(len(arrays))]
 

@@ -919,7 +919,8 @@ def one_hot_rows(object classes, object count):
     width = greatest + 1 if count == -1 else count
     if least < 0 or greatest >= width:
         return None
-    memcpy(sizes, cnp.PyArray_DIMS(array), ndim * sizeof(npy_intp))
+    if ndim:
+        memcpy(sizes, cnp.PyArray_DIMS(array), ndim * sizeof(npy_intp))
     sizes[ndim] = width
     found = take(full_array(cnp.NPY_INT64, ndim + 1, sizes, 0))
     cdef cnp.npy_int64 *rows = <cnp.npy_int64 *>cnp.PyArray_DATA(<cnp.ndarray>found)

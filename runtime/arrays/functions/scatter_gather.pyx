@@ -469,7 +469,8 @@ cdef int row_sizes(object a, int first, int count, object index, npy_intp *sizes
     if ndim > MAX_DIMS:
         raise RuntimeError(f"tensors have at most {MAX_DIMS} dimensions, but {ndim} sizes were given")
     memcpy(sizes, cnp.PyArray_DIMS(a), first * sizeof(npy_intp))
-    memcpy(sizes + first, cnp.PyArray_DIMS(index), named * sizeof(npy_intp))
+    if named:       # else there are no sizes, and C forbids copying even nothing from a null pointer
+        memcpy(sizes + first, cnp.PyArray_DIMS(index), named * sizeof(npy_intp))
     memcpy(sizes + first + named, cnp.PyArray_DIMS(a) + first + count, (own - first - count) * sizeof(npy_intp))
     return ndim
 

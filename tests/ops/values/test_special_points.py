@@ -319,3 +319,13 @@ def test_second_derivatives_of_odd_bessel_functions_at_zero(function):
     h = 1e-6
     (above,), (below,) = (grad(function(y := leaf([0.5 + step])).sum(), y) for step in (h, -h))
     np.testing.assert_allclose(curvature[2].item(), (above - below).item() / (2 * h), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (40,)])
+def test_a_zero_that_equals_its_bound_keeps_its_sign(shape, dtype):
+    """However many elements there are, and in the first call for a dtype too."""
+    zero = gs.full(shape, -0.0, dtype=getattr(gs, dtype))
+    assert zero.clamp_min(0).signbit().all() and zero.clamp(min=0.0).signbit().all()
+    assert zero.clamp_max(0).signbit().all() and zero.clone().clamp_min_(0).signbit().all()
+    assert not (-zero).clamp_min(-0.0).signbit().any() and not (-zero).clamp_max(-0.0).signbit().any()

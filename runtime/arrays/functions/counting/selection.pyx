@@ -44,8 +44,8 @@ cpdef tuple topk_of(object a, object k, Py_ssize_t dim, bint largest, bint sorte
         raise RuntimeError(
             f"topk(): selected index k out of range: k is {k}, but dimension {dim} has {length} elements"
         )
-    memcpy(sizes, cnp.PyArray_DIMS(a), ndim * sizeof(npy_intp))
     if ndim:
+        memcpy(sizes, cnp.PyArray_DIMS(a), ndim * sizeof(npy_intp))
         sizes[axis] = k
     if is_meta(<PyObject *>a):
         return fresh_of_sizes(a, cnp.PyArray_TYPE(a), ndim, sizes), fresh_of_sizes(a, cnp.NPY_INT64, ndim, sizes)

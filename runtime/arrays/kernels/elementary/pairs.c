@@ -118,13 +118,15 @@ run_pairs(pair_function function, npy_intp size, char **args, const npy_intp *di
 
 /* ---- the greater and the smaller
  *
- * NumPy has vectors for two arrays.  NaN wins in maximum and minimum, and loses in fmax and fmin. */
+ * NumPy has vectors for two arrays.  NaN wins in maximum and minimum, and loses in fmax and fmin.  Of zeros of both signs
+ * these vectors keep the second, and the loops here the first, so a single element has to go one way: how it lies beside
+ * the other operand says nothing. */
 
 #define ORDERED(name, real, expression)                                                                             \
     PAIRS(name##_of_number, real, expression)                                                                       \
     static void name##_loop(char **args, const npy_intp *dims, const npy_intp *strides, void *numpys)               \
     {                                                                                                               \
-        int has_number = (strides[0] == 0) != (strides[1] == 0);                                                    \
+        int has_number = (strides[0] == 0) != (strides[1] == 0) || dims[0] == 1;                                    \
         (has_number ? name##_of_number_loop : run_numpys)(args, dims, strides, numpys);                             \
     }
 
