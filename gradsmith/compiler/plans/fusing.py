@@ -148,17 +148,18 @@ class Fusion:
         group.written.add(self.memory.owners[found.result])
 
     def _is_independent(self, group: Group, step: Step) -> bool:
-        if step.writes or step.has_effects or step.function is not None:
+        if step.writes or step.has_effects or (step.function is not None and not self.memory.is_view(step)):
             return False
         return (group.written | group.made).isdisjoint(self.memory.owners[slot] for slot in step.reads)
 
     def _wait(self, group: Group, step: Step) -> None:
         owners = self.memory.owners
         group.waiting.append(step)
-        if self.memory.is_view(step):  # which members find by its address
+        shown = {owners[slot] for slot in step.results if slot is not None}
+        if self.memory.is_view(step) and shown <= group.written:  # members find it by its address
             return
         group.read.update(owners[slot] for slot in step.reads)
-        group.made.update(owners[slot] for slot in step.results if slot is not None)
+        group.made.update(shown)
 
 
 def _are_apart(rows: set[tuple[int, int]], n: int) -> bool:
