@@ -6,6 +6,9 @@ place in the order of saving. When a backward needs the content of a slot, the f
 that are saved then fill the slots of the same numbers that are still alive. A slot is emptied as it is read, so that
 recomputed tensors live no longer than they must; a second backward makes the function run again.
 
+What is computed for tangents keeps what it saves: the level of these may have ended when a backward runs, and the
+function then runs again without them.
+
 Checkpoints inside a checkpoint: what an inner one saves, the outer one never sees; the inputs of the inner one are
 saved by the outer one, and so recomputed by it.
 """
@@ -24,6 +27,7 @@ from gradsmith.autograd.graph.saved_listing import Recomputable
 from gradsmith.autograd.graph.saved_tensors import Kept, saved_tensors_hooks
 from gradsmith.runtime.batching.levels import open_levels, reopened
 from gradsmith.runtime.graph.changes import place_of_caller
+from gradsmith.runtime.graph.tangent import runs_rule
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind
 from gradsmith.runtime.history.saved_hooks import KeptTensor
 from gradsmith.runtime.observers.selective import Giving
@@ -103,7 +107,9 @@ class Region:
         """Hooks for the first run of the function."""
         return saved_tensors_hooks(self._pack, self._unpack)
 
-    def _pack(self, tensor: Any) -> _Slot:
+    def _pack(self, tensor: Any) -> _Slot | Kept:
+        if runs_rule():
+            return Kept(tensor)
         slot = _Slot(self)
         self.slots.append(weakref.ref(slot))
         if self.describe is not None:
@@ -112,7 +118,9 @@ class Region:
             self.places.append(place_of_caller())
         return slot
 
-    def _unpack(self, slot: _Slot) -> Any:
+    def _unpack(self, slot: _Slot | Kept) -> Any:
+        if isinstance(slot, Kept):
+            return slot.unpacked()
         with self.lock:
             if slot.kept is None:
                 self._recompute()
@@ -166,6 +174,8 @@ class _Recomputation:
     def pack(self, tensor: Any) -> Kept:
         region = self.region
         kept = Kept(tensor)
+        if runs_rule():
+            return kept
         if region.debug:
             self.places.append(place_of_caller())
         if self.count >= len(region.slots):

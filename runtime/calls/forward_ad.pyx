@@ -11,6 +11,7 @@ history is that of the tensor. It is no view, since its tangent is not that of i
 the other lives, where that gives the tensor another history.
 """
 from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
@@ -403,7 +404,19 @@ def innermost_tangent(TensorBase tensor not None):
     return tangent_at(tensor, levels[len(levels) - 1]) if levels else None
 
 
-upcalls.fill(innermost_tangent=innermost_tangent)
+def parted_view(TensorBase view not None):
+    """A tensor over the memory of a view that has the tangents itself which the view shows of its base's, of all levels."""
+    cdef TensorBase found = wrap(<object>view.array)
+    cdef uint64_t ceiling = swap_ceiling(<uint64_t>-1)
+    try:
+        for level in levels_of((view,)):
+            attach(found, level, tangent_at(view, level))
+    finally:
+        swap_ceiling(ceiling)
+    return found
+
+
+upcalls.fill(innermost_tangent=innermost_tangent, parted_view=parted_view)
 
 
 def make_dual(TensorBase tensor not None, TensorBase tangent not None, Level level not None):

@@ -66,6 +66,11 @@ cdef bint swap_forward_mode(bint enabled) noexcept:
     return swap_ceiling(gs_rule if enabled else 0) != 0
 
 
+def runs_rule():
+    """Does this thread run the rule of an op, which computes tangents?"""
+    return gs_rule != <unsigned long long>-1
+
+
 def state_of_thread():
     """The ceiling, and the number of the level whose rule runs."""
     return gs_ceiling, gs_rule

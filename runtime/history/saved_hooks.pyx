@@ -34,6 +34,7 @@ from gradsmith.runtime.graph.saved_variable cimport (
 )
 from gradsmith.runtime.graph.tangent cimport keep_tangents, open_levels, restore_tangents
 from gradsmith.runtime.graph.tensor cimport (
+    IS_VIEW,
     REQUIRES_GRAD,
     TensorBase,
     is_tensor,
@@ -50,6 +51,7 @@ from gradsmith.runtime.switches.upcalls cimport c_upcalls, packer, unpacker
 
 import threading
 
+from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.threads import register_switch
 
 
@@ -166,7 +168,7 @@ cdef Packed describe(TensorBase t, bint is_output):
     packed.requires_grad = is_output or requires_grad(t)
     packed.is_output = is_output
     packed.output_nr = t.output_nr
-    packed.tangents = keep_tangents(<PyObject *>t)
+    packed.tangents = tangents_now(t)
     if is_output or not packed.requires_grad:
         return packed
     grad_fn = current_grad_fn(t)
@@ -176,6 +178,15 @@ cdef Packed describe(TensorBase t, bint is_output):
         packed.grad_fn = <Node>grad_fn
         packed.output_nr = t.output_nr
     return packed
+
+
+cdef object tangents_now(TensorBase t):
+    """Those of a view are its base's, which nobody may know when it is unpacked."""
+    cdef TensorBase parted
+    if open_levels == 0 or not t.flags & IS_VIEW:
+        return keep_tangents(<PyObject *>t)
+    parted = upcalls.parted_view(t)
+    return keep_tangents(<PyObject *>parted)
 
 
 cdef int pack_with(Packed packed, TensorBase t, object pairs) except -1:

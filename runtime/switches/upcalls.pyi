@@ -36,6 +36,7 @@ index: _Function
 index_put_: _Function
 numpys_error: _Function
 one_slice: _Function
+parted_view: _Function
 permute: _Function
 put_numpy_methods: _Function
 real: _Function

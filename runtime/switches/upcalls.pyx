@@ -17,8 +17,8 @@ def missing(*args):
 NAMES = (
     "add", "basic_index", "basic_index_backward", "bucketize", "cat", "clone", "clone_by_rows", "copy_",
     "embedded_diagonals", "expand", "fill_", "geometry_scatter", "geometry_slice", "index", "index_put_", "innermost_tangent",
-    "one_slice", "permute", "real", "reshape", "rows_of_groups", "scaled_distance", "select", "squeeze", "stack", "sum_to",
-    "to", "unbind", "unsqueeze", "view_of_all", "where",
+    "one_slice", "parted_view", "permute", "real", "reshape", "rows_of_groups", "scaled_distance", "select", "squeeze",
+    "stack", "sum_to", "to", "unbind", "unsqueeze", "view_of_all", "where",
 )
 ON_FIRST_USE = {
     "make_class_overridable": "gradsmith.compat.torch.overrides",

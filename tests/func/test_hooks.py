@@ -242,3 +242,15 @@ def test_backward_inside_of_a_transform():
     with pytest.raises(RuntimeError, match="does not require grad"):
         func.vmap(f)(X)
     assert X.grad is None
+
+
+def test_saved_views_keep_their_tangents():
+    """Hooks give the values back; the tangents are those that the saved view showed of its base."""
+
+    def function(x):
+        with saved_tensors_hooks(lambda t: [t.data], lambda kept: kept[0]):
+            return (x.T * x.view(3, 1)).sum() + x[0, 1:].exp().sum()
+
+    x = gs.tensor([[0.5, -1.0, 2.0]], dtype=gs.float64)
+    expected = np.diag(2 + np.exp([-np.inf, -1.0, 2.0]))
+    np.testing.assert_allclose(func.jacfwd(func.jacrev(function))(x).numpy().reshape(3, 3), expected)

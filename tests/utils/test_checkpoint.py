@@ -432,3 +432,29 @@ def test_examples_in_docstrings():
     failed, attempted = doctest.testmod(checkpoint_module)
     assert failed == 0
     assert attempted > 0
+
+
+# ---- inside of transforms
+
+OF_TRANSFORMS = {
+    "products": lambda x: (x @ x.T * x.sum()).sum(),
+    "views": lambda x: (x.view(2, 2).T * x.view(2, 2)).sum() + x[0, 1:].exp().sum(),
+    "elements": lambda x: (x / (x * x + 1)).sin().sum(),
+}
+TRANSFORMS = {
+    "forward over reverse": gs.func.hessian,
+    "reverse over forward": lambda f: gs.func.jacrev(gs.func.jacfwd(f)),
+    "reverse twice": lambda f: gs.func.jacrev(gs.func.jacrev(f)),
+    "forward twice": lambda f: gs.func.jacfwd(gs.func.jacfwd(f)),
+    "three times": lambda f: gs.func.jacfwd(gs.func.jacrev(gs.func.jacfwd(f))),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("name", OF_TRANSFORMS)
+def test_derivatives_by_transforms(name, transform):
+    """Views have the tangents of their bases when they are computed again, and tangents may be gone by then."""
+    function, of = OF_TRANSFORMS[name], TRANSFORMS[transform]
+    x = gs.tensor([[0.5, -1.0, 2.0, 1.5]], dtype=gs.float64)
+    found = of(lambda x: checkpoint(function, x, use_reentrant=False))(x)
+    np.testing.assert_allclose(found.numpy(), of(function)(x).numpy(), rtol=1e-13)
