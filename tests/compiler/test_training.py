@@ -245,3 +245,34 @@ def test_optimizers_of_groups_that_change(name: str) -> None:
             found.append([loss.requires_grad, loss.item(), *(p.tolist() for p in model.parameters())])
             found[-1] += [None if one is None else one.tolist() for one in gradients]
     assert found[:8] == found[8:]
+
+
+# ---- hooks on saved tensors
+
+
+def test_checkpoints_of_compiled_modules() -> None:
+    """What the trace of the first call saves for itself is none of the checkpoint's."""
+    gs.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    x, compiled = gs.randn(5, 3), gs.compile(model)
+    expected = gs.autograd.grad(model(x).square().sum(), list(model.parameters()))
+    for _ in range(3):
+        found = gs.utils.checkpoint.checkpoint(compiled, x, use_reentrant=False)
+        assert gs.autograd.graph.list_saved(found).total == 0
+        gradients = gs.autograd.grad(found.square().sum(), list(model.parameters()))
+        assert all(gs.allclose(one, other) for one, other in zip(gradients, expected))
+
+
+def test_hooks_see_the_same_in_each_call() -> None:
+    seen: list[Any] = []
+    compiled = gs.compile(lambda x: (x * x).exp().sum())
+    counts = []
+    for _ in range(3):
+        x = gs.tensor([0.5, -1.0, 2.0], requires_grad=True)
+        with gs.autograd.graph.saved_tensors_hooks(lambda t: seen.append(t) or t, lambda t: t):
+            result = compiled(x)
+        result.backward()
+        assert gs.allclose(x.grad, 2 * x * (x * x).exp())
+        counts.append(len(seen))
+        seen.clear()
+    assert counts[0] == counts[1] == counts[2] > 0
