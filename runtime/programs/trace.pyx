@@ -60,6 +60,8 @@ cnp.import_array()
 cdef enum:
     MOST_INPUTS = 8
 
+FLOAT16, FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
+
 
 class Outdated(Exception):
     """A value is another one than in the run that a program was made from, which went another way."""
@@ -640,7 +642,7 @@ cdef TensorBase trace_kernel(const FusedKernel *kernel, PyObject **arrays, const
         inputs[i] = (<TensorBase>trace.values[slot]).array
     found = fused(kernel, inputs, numbers, NULL)
     if found == NULL:
-        return None
+        return kernel_of_halves(trace, kernel, slots, numbers)
     cdef TensorBase result = wrap_owned(found)
     cdef Step step = trace.new_step(kernel.name.decode(), tuple([Slot(slot) for slot in slots]))
     step.kind, step.kernel = KERNEL, kernel
@@ -649,6 +651,22 @@ cdef TensorBase trace_kernel(const FusedKernel *kernel, PyObject **arrays, const
     traced = trace.finish(step, result)
     step.target = step.results[0]
     return traced
+
+
+cdef TensorBase kernel_of_halves(Trace trace, const FusedKernel *kernel, list slots, const double *numbers):
+    """In float32, and rounded once at the end; None where eager does not compute it so, see `apply_one` in fused.pyx."""
+    cdef PyObject *arrays[8]
+    cdef int i
+    if kernel.n_scalars != 0:
+        return None
+    for slot in slots:
+        if cnp.PyArray_TYPE(<cnp.ndarray>(<TensorBase>trace.values[slot]).array) != cnp.NPY_FLOAT16:
+            return None
+    cdef list wide = [upcalls.to(as_traced(trace.values[slot], trace, slot), FLOAT32) for slot in slots]
+    for i in range(len(wide)):
+        arrays[i] = (<TensorBase>wide[i]).array
+    cdef TensorBase result = trace_kernel(kernel, arrays, numbers)
+    return None if result is None else upcalls.to(result, FLOAT16)
 
 
 cdef Py_ssize_t slot_of_input(Trace trace, PyObject *array) except -1:

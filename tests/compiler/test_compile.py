@@ -803,3 +803,36 @@ def test_tensors_without_elements_fit_beside_any_other(dim: int) -> None:
         assert same(found, function(empty, x))
         found.sum().backward()
         assert empty.grad.shape == (0,) and same(x.grad, gs.full((2, 3), 3.0))
+
+
+def test_gradients_of_parts_keep_the_signs_of_zeros() -> None:
+    """What arrives second is added to its place in the sum, where its own zeros alone may lose their signs.
+
+    In the traced run whole tensors are added.
+    """
+    parts = {
+        "turned": lambda x: gs.cat([x[1:], x[:1]]),
+        "overlapping": lambda x: gs.cat([x[:3], x[1:]]),
+        "picked": lambda x: x[0] + x[1],
+        "turned often": lambda x: sum((gs.cat([x[i:], x[:i]]) for i in range(1, 4)), gs.zeros(4)),
+    }
+    x = gs.tensor([1.0, -2.0, 3.0, -4.0])
+    for name, part in parts.items():
+        gradient = gs.grad(lambda x, part=part: (part(x) * -0.0).sum())
+        compiled = gs.compile(gradient)
+        compiled(x)
+        assert same(compiled(x).signbit(), gradient(x).signbit()), name
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tanh", "sigmoid", "reciprocal", "softplus", "gelu", "atan", "mul"])
+def test_gradients_of_halves_are_rounded_once(name: str) -> None:
+    function = getattr(gs, name, None) or getattr(nn.functional, name)
+    function = (lambda x: x * x.flip(0)) if name == "mul" else function
+    x = gs.linspace(-3, 3, 200, dtype=gs.float16, requires_grad=True)
+    cotangent = gs.linspace(1, 2, 200, dtype=gs.float16)
+    (expected,) = gs.autograd.grad(function(x), x, cotangent)
+    compiled = gs.compile(function)
+    inside = gs.compile(lambda x, y: gs.func.vjp(function, x)[1](y)[0])
+    for _ in range(2):
+        assert same(gs.autograd.grad(compiled(x), x, cotangent), (expected,))
+        assert same(inside(x.detach(), cotangent), expected)

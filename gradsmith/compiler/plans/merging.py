@@ -80,8 +80,8 @@ def _sum_at(
     """A sum and the step that made one of its operands, as one step, and the one that is not needed any more."""
     if step.loop is None or step.loop[:2] != ("binary", ADD) or step.writes:
         return None
-    for number, slot in enumerate(step.reads):
-        other = step.reads[1 - number]
+    for number in (1, 0):  # what arrives is added to the sum, as in eager, if it can be
+        slot, other = step.reads[number], step.reads[1 - number]
         zeros = placed.get(slot)
         if zeros is None or reads[slot] != 1 or memory.layouts[other] != memory.layouts[slot]:
             continue
