@@ -29,7 +29,6 @@ from gradsmith.runtime.batching.levels import open_levels
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled
 from gradsmith.runtime.tensors.entry_points import leads_elsewhere
-from gradsmith.runtime.tensors.factories.creation import zeros_like
 from gradsmith.runtime.tensors.factories.random import get_rng_state
 from gradsmith.utils.checkpoint import checkpoint
 from gradsmith.utils.checkpoint_region import rng_state_set_to
@@ -99,7 +98,10 @@ class Recomputed(Function):
 
 
 class Pullback:
-    """The gradients of arguments and of captured leaves, as a function of the arguments and of cotangents."""
+    """The gradients of arguments and of captured leaves, as a function of the arguments and of cotangents.
+
+    None of what no result with a cotangent comes from.
+    """
 
     def __init__(self, work: Work, rng_state: Any, wanted: list[bool], captured: Tensors, places: list[int]) -> None:
         self.work, self.rng_state = work, rng_state
@@ -115,11 +117,10 @@ class Pullback:
             results = self.work(given)
             pairs = [(results[n], one) for n, one in zip(self.places, tensors[count:]) if results[n].requires_grad]
             if not pairs:
-                return [zeros_like(one.detach()) for one in inputs]
+                return [None] * len(inputs)
             outputs, cotangents = map(list, zip(*pairs))
             self._require_no_others(outputs, [*inputs, *tensors[count:]])
-            found = grad(outputs, inputs, cotangents, create_graph=recording, allow_unused=True)
-        return [zeros_like(one.detach()) if gradient is None else gradient for one, gradient in zip(inputs, found)]
+            return list(grad(outputs, inputs, cotangents, create_graph=recording, allow_unused=True))
 
     def _require_no_others(self, outputs: list[Any], inputs: list[Any]) -> None:
         if leads_elsewhere(outputs, [one for one in inputs if one.requires_grad]):

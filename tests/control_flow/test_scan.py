@@ -253,3 +253,20 @@ def test_states_that_are_results_as_they_come_in(given, checkpoint):
         x, total = (w @ x).tanh() + u[n], total + x.sum()
     for one, other in zip(grad(last.sum() + states.sum(), (u, start, w)), grad(x.sum() + total, (u, start, w))):
         np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("checkpoint", [None, 2, "sqrt"])
+@pytest.mark.parametrize("wrap", [lambda f: f, gs.compile])
+def test_states_that_no_result_comes_from_have_no_gradient(wrap, checkpoint, order):
+    """With checkpoints as without them."""
+
+    def first(a, b):
+        (a, _), _ = gs.scan(lambda c, _: ((c[0] ** 2 / 2, c[1].sin()), None), (a, b), None, 5, checkpoint=checkpoint)
+        return a
+
+    a, b = gs.ones(3, requires_grad=True), gs.ones(3, requires_grad=True)
+    found = wrap(first)(a, b)
+    for n in range(order):
+        found, other = gs.autograd.grad(found.sum(), [a, b], allow_unused=True, create_graph=n < order - 1)
+        assert found is not None and other is None
