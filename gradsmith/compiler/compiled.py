@@ -37,6 +37,7 @@ from gradsmith.runtime.batching.levels import open_levels
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.engine.anomaly_mode import is_anomaly_enabled
 from gradsmith.runtime.graph.tensor import from_array, from_shared_array
+from gradsmith.runtime.history import saved_hooks
 from gradsmith.runtime.overrides.dispatch import are_overridden
 from gradsmith.runtime.programs.entry import NO_MATCH, Entry, called
 from gradsmith.utils import pytree
@@ -376,8 +377,8 @@ def _is_leaf(value: Any) -> bool:
 
 
 def _is_for_eager(leaves: list[Any]) -> bool:
-    """Is anything watching single ops, or are the tensors stand-ins themselves?"""
-    if is_tracing() or is_anomaly_enabled() or open_levels() or are_overridden(leaves):
+    """Is anything watching single ops, or what they save, or are the tensors stand-ins themselves?"""
+    if is_tracing() or is_anomaly_enabled() or saved_hooks.are_set() or open_levels() or are_overridden(leaves):
         return True
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
     return any(leaf.is_meta for leaf in tensors) or innermost(tensors) is not None or any(map(all_tangents, tensors))

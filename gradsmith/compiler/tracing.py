@@ -19,7 +19,6 @@ from gradsmith.control_flow.choices.ways import leaves_behind
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind, from_array
-from gradsmith.runtime.history.saved_hooks import default_hooks, put_default_hooks
 from gradsmith.runtime.programs.entry import exchange_hooks
 from gradsmith.runtime.programs.program import Step
 from gradsmith.runtime.programs.recorded import error_if_used_up
@@ -180,7 +179,7 @@ def trace_call(
     which makes a program of one step, a scan is traced once. `check` is called when the gradients of the results have
     been traced too.
     """
-    with _without_saved_hooks(), Trace(caller) as trace:
+    with Trace(caller) as trace:
         trace.guards, trace.planner = guards, planner
         tensors = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Tensor)}  # one that is given twice is one leaf
         known = {name: trace.argument(leaf) for name, leaf in tensors.items()}
@@ -425,17 +424,6 @@ def _has_history(result: Any) -> bool:
         return result.grad_fn is not None
     except RuntimeError:  # nor may it be asked for where such a view, or its base, has been written to
         return False
-
-
-@contextmanager
-def _without_saved_hooks() -> Iterator[None]:
-    """Hooks on saved tensors are for what a call saves, the first or a later one; a trace saves other tensors."""
-    hooks, refusal = default_hooks()
-    put_default_hooks(([], refusal))
-    try:
-        yield
-    finally:
-        put_default_hooks((hooks, refusal))
 
 
 @contextmanager

@@ -98,6 +98,11 @@ def refuse_hooks(message):
     return before
 
 
+def are_set():
+    """Does this thread pack what it saves?"""
+    return save_mode() & PACKS != 0
+
+
 def default_hooks():
     """Hooks that this thread has set, for `put_default_hooks` of another one."""
     return list(_stack.pairs), _stack.refusal

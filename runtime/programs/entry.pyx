@@ -12,6 +12,7 @@ from gradsmith.runtime.arrays.array cimport default_type, is_meta
 from gradsmith.runtime.arrays.overlap cimport ranges_meet
 from gradsmith.runtime.batching.batch cimport living
 from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
+from gradsmith.runtime.graph.saved_variable cimport PACKS, save_mode
 from gradsmith.runtime.graph.tangent cimport open_levels
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, REQUIRES_GRAD, TensorBase, TensorMeta, meta_of
 from gradsmith.runtime.overrides.dispatch cimport is_overridden, overriding
@@ -184,7 +185,7 @@ cdef class Entry:
 
     cdef bint is_for(self, object leaves) except -1:
         cdef Py_ssize_t i
-        if living or open_levels or anomaly_enabled() or len(leaves) != self.n_leaves:
+        if living or open_levels or save_mode() & PACKS or anomaly_enabled() or len(leaves) != self.n_leaves:
             return False
         if overriding and is_overridden(PySequence_Fast_ITEMS(leaves), self.n_leaves):
             return False

@@ -251,16 +251,32 @@ def test_optimizers_of_groups_that_change(name: str) -> None:
 
 
 def test_checkpoints_of_compiled_modules() -> None:
-    """What the trace of the first call saves for itself is none of the checkpoint's."""
+    """They save the same when they are run again."""
     gs.manual_seed(0)
     model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
     x, compiled = gs.randn(5, 3), gs.compile(model)
     expected = gs.autograd.grad(model(x).square().sum(), list(model.parameters()))
     for _ in range(3):
+        compiled(x)
         found = gs.utils.checkpoint.checkpoint(compiled, x, use_reentrant=False)
         assert gs.autograd.graph.list_saved(found).total == 0
         gradients = gs.autograd.grad(found.square().sum(), list(model.parameters()))
         assert all(gs.allclose(one, other) for one, other in zip(gradients, expected))
+
+
+def test_checkpoints_of_compiled_functions_in_forward_mode() -> None:
+    """The level of the tangents has ended when the backward runs the function again."""
+    function = gs.compile(lambda x: (x - 1).erf() * x)
+
+    def tangent(x: Any, wrap: Any) -> Any:
+        return gs.func.jvp(wrap, (x,), (gs.ones(3) * 0.5,))[1]
+
+    x = gs.tensor([0.5, -1.0, 2.0], requires_grad=True)
+    function(x)
+    gradients = []
+    for wrap in (function, lambda x: gs.utils.checkpoint.checkpoint(function, x, use_reentrant=False)):
+        gradients.append(gs.autograd.grad(tangent(x, wrap).sum(), x)[0])
+    assert gs.allclose(*gradients)
 
 
 def test_hooks_see_the_same_in_each_call() -> None:
