@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -47,6 +48,8 @@ COMPARISONS = {
     "isnan": "{0} != {0}", "logical_not": "!{0}", "logical_and": "{0} && {1}", "logical_or": "{0} || {1}",
     "logical_xor": "!{0} != !{1}",
 }  # fmt: skip
+ORDERS = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
+EQUALITIES = {"eq": operator.eq, "ne": operator.ne}
 OF_FLOATS = {"isinf": "isinf({0}) != 0", "isfinite": "isfinite({0}) != 0"}
 BITWISE = {"bitwise_and": "{0} & {1}", "bitwise_or": "{0} | {1}", "bitwise_xor": "{0} ^ {1}"}
 # Overflow of signed integers is undefined in C.
@@ -67,6 +70,9 @@ NAMES = {*ARITHMETIC, *FUNCTIONS, *CHOICES, *SIGNS, *COMPARISONS, *OF_FLOATS, *B
 def elementwise(view: StepView) -> list[str]:
     """The loop over the elements of a step of a name of `NAMES`."""
     dtype = _computed_in(view)
+    truth = _truth_for_all(view, dtype)
+    if truth is not None:
+        return nest(view.result.shape, [f"{view.target()} = {int(truth)};"])
     values = [view.element(operand, dtype) for operand in view.operands]
     text = _expression(view, dtype, values)
     return nest(view.result.shape, [f"{view.target()} = ({c_type(view.result.dtype)})({text});"])
@@ -83,6 +89,24 @@ def _computed_in(view: StepView) -> np.dtype[Any]:
     if dtype.kind != "f" and any(type(operand) is float for operand in view.operands):
         raise NotExportable("it compares integers with a float; convert the tensor")
     return dtype
+
+
+def _truth_for_all(view: StepView, dtype: np.dtype[Any]) -> bool | None:
+    """What comparing any integer of a type with a number gives, if that is one and the same.
+
+    The type need not have the number, and of the others compilers warn.
+    """
+    compare = ORDERS.get(view.name) or EQUALITIES.get(view.name)
+    if compare is None or dtype.kind not in "iub" or not any(isinstance(one, int) for one in view.operands):
+        return None
+    first, number = view.operands
+    if not isinstance(first, Slot) or not isinstance(number, int):
+        raise NotExportable("it compares a number with a tensor; write the tensor first")
+    least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+    if view.name in EQUALITIES and least <= number <= most:
+        return None
+    at_least: bool = compare(least, number)
+    return at_least if at_least == compare(most, number) else None
 
 
 def _expression(view: StepView, dtype: np.dtype[Any], values: list[str]) -> str:
@@ -120,6 +144,8 @@ def _integer_form(name: str, dtype: np.dtype[Any]) -> str:
         return "0 - (uint64_t){0}"
     if name in SIGNS and dtype.kind == "i":
         return SIGN
+    if name == "relu" and dtype.kind == "u":
+        return "{0}"
     choice = CHOICES[name].replace(" || {0} != {0}", "") if name in CHOICES and dtype.kind in "iu" else None
     form = COMPARISONS.get(name) or BITWISE.get(name) or choice
     if form is None:

@@ -1,5 +1,6 @@
 """Functions as C: bits, layouts, constants, gradients, threads, errors."""
 
+import operator
 import subprocess
 from functools import partial
 from pathlib import Path
@@ -75,10 +76,23 @@ def test_extremes_of_integers(tmp_path: Path) -> None:
 
     def f(a: Any, b: Any) -> Any:
         greatest = a.argmax(0), a.argmin(), a.amax(1), a.amin(0), gs.maximum(a, a.flip(0)), a.relu()
-        return *greatest, b.argmax(0), b.argmin()
+        return *greatest, b.argmax(0), b.argmin(), b.relu(), b < 3, b >= b, gs.minimum(b, b.flip(0))
 
     a = gs.tensor(np.random.default_rng(0).integers(-3, 4, (4, 5)))
-    same_bits(f, [a, gs.tensor([5], dtype=gs.int8)], tmp_path)
+    same_bits(f, [a, gs.tensor([5], dtype=gs.uint8)], tmp_path)
+
+
+@compiles
+def test_integers_beside_numbers_that_their_type_may_not_have(tmp_path: Path) -> None:
+    """And beside its least and greatest, where compilers warn of comparisons that are always true."""
+    compared = [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne]
+    bounds = (-(2**40), -300, -128, -1, 0, 1, 2, 127, 255, 300, 2**40)
+
+    def f(*tensors: Any) -> Any:
+        return [compare(one, number) for one in tensors for number in bounds for compare in compared]
+
+    dtypes = (gs.uint8, gs.int8, gs.bool, gs.int32, gs.int64)
+    same_bits(f, [gs.tensor([0, 1, 44, 127]).to(dtype) for dtype in dtypes], tmp_path)
 
 
 @compiles
