@@ -31,7 +31,7 @@ from .checks.derivatives import (
     surrogate,
     third,
 )
-from .checks.numbers import points, rounding, singular, special
+from .checks.numbers import hard, points, rounding, singular, special
 from .checks.other_calls import changed, elementwise, layouts, resized, shared_out, varied
 from .coverage.cover import gaps_of
 from .coverage.gap import Gap
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 CHECKS = (
     signature, value, surrogate, reverse, circle, forward, second, third, constants, refusals, forms, elementwise,
-    special, singular, scaled, shared, mixed, resized, shared_out, layouts, points, saved, batching,
+    special, hard, singular, scaled, shared, mixed, resized, shared_out, layouts, points, saved, batching,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"

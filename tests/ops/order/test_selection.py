@@ -191,3 +191,17 @@ def test_medians_of_few_elements(dtype):
             expected[np.isnan(x).any(1)] = np.nan
         np.testing.assert_array_equal(values, expected)
         np.testing.assert_array_equal(np.take_along_axis(x, places[:, None], 1)[:, 0], values)
+
+
+@pytest.mark.parametrize("median", [gs.median, gs.nanmedian])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
+def test_medians_of_all_integers(median, dtype):
+    """The lower one of two; of none the least integer that there is, as a NaN that is cast to a wide one."""
+    for n in range(1, 9):
+        x = np.random.default_rng(n).permutation(3 * n).astype(dtype)
+        found = median(gs.tensor(x))
+        assert found.dtype == gs.tensor(x).dtype
+        assert found.item() == np.sort(x)[(x.size - 1) // 2]
+        assert median(gs.tensor(x), 0)[0].item() == found.item()
+    if dtype in ("int64", "int32"):
+        assert median(gs.tensor(x[:0])).item() == np.iinfo(dtype).min
