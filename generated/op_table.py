@@ -24984,7 +24984,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(2, 8, 2, 3)", "upscale_factor": "2"},
-            {"self": "real(9, 2, 1)", "upscale_factor": "3"},
+            {"self": "real(18, 2, 1)", "upscale_factor": "3"},
             {"self": "real(2, 2, 4, 1, 3)", "upscale_factor": "2"},
         ),
         operators=(),

@@ -76,7 +76,9 @@ def _of_a_library(row: OpRow, name: str) -> str:
 
 
 def called_names(text: str) -> frozenset[str]:
-    """The functions that a reference calls by bare names."""
+    """The functions that a reference calls by bare names; none where there is no reference."""
+    if not text:
+        return frozenset()
     calls = (node.func for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Call))
     return frozenset(function.id for function in calls if isinstance(function, ast.Name))
 
