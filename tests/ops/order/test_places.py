@@ -138,3 +138,15 @@ def test_places_that_are_not_zero_lie_by_rows(shape, dtype):
         places = x.nonzero()
         np.testing.assert_array_equal(places.numpy(), np.argwhere(array))
         assert places.is_contiguous()
+
+
+@pytest.mark.parametrize("index", [[-1, 2], [2, -1], [0, -3]])
+def test_places_from_the_end(index):
+    """`take_along_dim` counts from the end too, `index_copy` from the start alone."""
+    x, places = gs.arange(4.0), gs.tensor(index)
+    np.testing.assert_array_equal(gs.take_along_dim(x, places, 0).numpy(), x.numpy()[index])
+    with pytest.raises(IndexError, match=f"index {min(index)} is out of bounds for dimension 0 with size 4"):
+        gs.index_copy(x, 0, places, gs.ones(2))
+    with pytest.raises(IndexError, match="out of bounds"):
+        x.index_copy_(0, places, gs.ones(2))
+    np.testing.assert_array_equal(x.numpy(), [0, 1, 2, 3])
