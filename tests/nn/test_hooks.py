@@ -318,3 +318,12 @@ def test_a_handle_outlives_its_module():
     handle.remove()
     handle.remove()
     pickle.loads(pickle.dumps(handle)).remove()
+
+
+def test_an_error_about_a_hooked_argument_names_the_hooks():
+    layer = nn.Identity()
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: None)
+    y = layer(gs.ones(2, requires_grad=True))
+    assert y.grad_fn.name() == "BackwardHookFunctionBackward"
+    with pytest.raises(RuntimeError, match="Output 0 of BackwardHookFunctionBackward is a view and is being modified"):
+        y += 1

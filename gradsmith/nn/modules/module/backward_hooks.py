@@ -20,7 +20,7 @@ from gradsmith.runtime.arrays.warning_place import warn_caller
 Gradients = tuple[Any, ...]
 
 
-class _Identity(Function):
+class BackwardHookFunction(Function):
     """The tensors themselves, through one node."""
 
     @staticmethod
@@ -137,7 +137,7 @@ def _through_identity(values: tuple[Any, ...]) -> tuple[Any, Any, _Places | None
     if not is_grad_enabled() or not any(tensor.requires_grad for tensor in tensors):
         return None, values, None
     places = _Places(values)
-    passed = _Identity.apply(*tensors)
+    passed = BackwardHookFunction.apply(*tensors)
     instead = list(values)
     for place, tensor in zip(places.indices, passed):
         instead[place] = tensor
