@@ -69,6 +69,12 @@ def test_cells_without_a_batch(make):
     )
 
 
+def test_a_packed_sequence_is_on_the_one_device():
+    packed = pack_padded_sequence(gs.ones(3, 2), [3, 1])
+    assert not packed.is_cuda
+    assert not packed.is_pinned()
+
+
 def test_weights_follow_the_module():
     layer = nn.LSTM(4, 6, 2, bidirectional=True)
     layer.flatten_parameters()

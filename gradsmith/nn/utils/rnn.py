@@ -98,6 +98,10 @@ class PackedSequence(_Parts):
         """No: there is one device."""
         return False
 
+    def is_pinned(self) -> bool:
+        """No: there is no memory to pin."""
+        return False
+
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes another; None for None.
