@@ -547,6 +547,7 @@ def randperm(
     expect_strided("randperm", layout)
     count = as_count("randperm", "n", n)
     dtype = _dtype_or(dtype, out, int64, "randperm")
+    _expect_distinct(count, dtype)
     draws = Draws("randperm")
     shape = (*draws.sizes, count)
     if on_meta(device, "randperm"):
@@ -558,6 +559,16 @@ def randperm(
         draw_permutation(_source(generator, "randperm"), array)
         array = array.astype(dtype, copy=False)
     return _for_slices(draws, made(array, False, "randperm", out, device), requires_grad)
+
+
+def _expect_distinct(count: int, dtype: np.dtype[Any]) -> None:
+    """Refuse a dtype in which some of the integers below `count` are equal."""
+    if dtype.kind in "iu":
+        greatest = int(np.iinfo(dtype).max)
+    else:
+        greatest = 1 if dtype.kind == "b" else 1 << (np.finfo(dtype).nmant + 1)
+    if count - 1 > greatest:
+        raise RuntimeError(f"randperm(): {dtype} does not hold all integers from 0 to {count - 1}, only to {greatest}")
 
 
 @partial(drawn_in_each_run, quick=quick_draws.normal_around)

@@ -1,6 +1,7 @@
 """Unique elements, counts and histograms, places of elements: against PyTorch's recorded answers."""
 
 import itertools
+import math
 import pickle
 
 import numpy as np
@@ -117,6 +118,10 @@ def test_complex_weights_lose_their_imaginary_parts():
         (lambda: gs.histc(gs.ones(2), 0), RuntimeError),
         (lambda: gs.histc(gs.ones(2), 3, 2, 1), RuntimeError),
         (lambda: gs.histc(gs.tensor([NAN, 1.0])), RuntimeError),
+        (lambda: gs.histc(gs.ones(2), 2, 0, math.inf), RuntimeError),
+        (lambda: gs.histc(gs.ones(2), 2, NAN, 3), RuntimeError),
+        (lambda: gs.histogram(gs.ones(2), 2, range=(0.0, math.inf)), RuntimeError),
+        (lambda: gs.histogramdd(gs.ones(2, 2), [2, 2], range=[0.0, 1.0, -math.inf, 1.0]), RuntimeError),
         (lambda: gs.histogram(gs.ones(2), 3, range=(2.0, 1.0)), RuntimeError),
         (lambda: gs.histogram(gs.ones(2), gs.ones(1)), RuntimeError),
         (lambda: gs.unravel_index(gs.tensor([5.0]), (3, 4)), TypeError),

@@ -132,6 +132,17 @@ def test_randint_refuses(arguments, error, message):
         gs.randint(*bounds, dtype=dtype)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "most"), [(gs.uint8, 256), (gs.int8, 128), (gs.int16, 2**15), (gs.float16, 2049), (gs.bool, 2)]
+)
+def test_a_permutation_fits_in_its_dtype(dtype, most):
+    assert sorted(gs.randperm(most, dtype=dtype).tolist()) == list(range(most))
+    with pytest.raises(RuntimeError, match=f"from 0 to {most}, only to {most - 1}"):
+        gs.randperm(most + 1, dtype=dtype)
+    with pytest.raises(RuntimeError, match="randperm"):
+        gs.randperm(most + 1, out=gs.empty(0, dtype=dtype))
+
+
 def test_randperm():
     gs.manual_seed(0)
     drawn = gs.randperm(100)

@@ -41,12 +41,9 @@ def histc_of(a: Array, bins: int, min: float, max: float) -> Array:
 
 def bounds(op: str, elements: Array, given: Sequence[float] | None) -> tuple[float, float]:
     """The range of the bins: as given, or from the least to the greatest element."""
-    if given is None:
-        low, high = _extremes(elements)
-        if not (math.isfinite(low) and math.isfinite(high)):
-            raise RuntimeError(f"{op}(): range of [{low}, {high}] is not finite")
-    else:
-        low, high = given
+    low, high = _extremes(elements) if given is None else given
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"{op}(): range of [{low}, {high}] is not finite")
     if low != high:
         return low, high
     return (low - 1, high + 1) if op == "histc" else (0.0, 1.0) if not elements.size else (low - 0.5, high + 0.5)
