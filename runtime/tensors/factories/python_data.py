@@ -40,6 +40,7 @@ def array_of_data(data: Any, dtype: np.dtype[Any] | None, op: str) -> np.ndarray
     existing = existing_array(data)
     if existing is not None:
         return np.array(existing, dtype=dtype)
+    data = _with_numbers(data, 0)
     # Looked at even when a dtype is given: NumPy would make numbers of text.
     dtypes = None
     with contextlib.suppress(RuntimeError):  # for a leaf that is no number, but perhaps like a list
@@ -55,6 +56,15 @@ def _in_lists(data: Any, depth: int) -> Any:
     if isinstance(data, _NESTED):
         return [_in_lists(item, depth + 1) for item in data] if depth < _DEEPEST else data
     return [_in_lists(data[i], depth + 1) for i in range(len(data))] if _is_like_list(data) else data
+
+
+def _with_numbers(data: Any, depth: int) -> Any:
+    """The data, with an array without dimensions for each tensor of one element, which is a number, as in PyTorch."""
+    if isinstance(data, _NESTED):
+        if depth == _DEEPEST or all(type(item) in _NUMBERS for item in data):
+            return data
+        return [_with_numbers(item, depth + 1) for item in data]
+    return data.numpy(force=True).reshape(()) if is_tensor(data) and data.ndim and data.numel() == 1 else data
 
 
 def _is_like_list(data: Any) -> bool:

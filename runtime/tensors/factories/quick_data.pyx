@@ -114,12 +114,17 @@ cdef int shape_of(object data, npy_intp *dims, npy_intp *count, Block *block) ex
 
 
 cdef PyObject *array_of_leaf(object leaf) except? NULL:
-    """The array of a leaf whose elements lie one after another; borrowed. NULL for what is no such array."""
+    """The array of a leaf whose elements lie one after another; borrowed. NULL for what is no such array.
+
+    A tensor of one element is a number, whatever its dimensions: with some it is left to the long way.
+    """
     cdef PyObject *array = <PyObject *>leaf
     if isinstance(leaf, TensorBase):
         if (<TensorBase>leaf).flags & REQUIRES_GRAD or is_meta((<TensorBase>leaf).array):
             return NULL
         array = <PyObject *>(<TensorBase>leaf).array
+        if cnp.PyArray_SIZE(<cnp.ndarray>array) == 1 and cnp.PyArray_NDIM(<cnp.ndarray>array) != 0:
+            return NULL
     elif type(leaf) is not np.ndarray:
         return NULL
     if not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>array):

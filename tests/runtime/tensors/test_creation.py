@@ -60,6 +60,16 @@ def test_tensor_of_tensors_has_no_history():
     same(gs.tensor([w, [3, 4]]), [[1, 2], [3, 4]], gs.float32)
 
 
+@pytest.mark.parametrize("make", [gs.tensor, gs.as_tensor, gs.asarray, gs.FloatTensor])
+def test_a_tensor_of_one_element_is_a_number(make):
+    """Whatever its dimensions, as in PyTorch: a list of losses of shape (1,) makes a vector."""
+    one, two = gs.tensor([1.0], requires_grad=True), gs.tensor([[2]])
+    same(make([one, two]), [1, 2], gs.float32)
+    same(make([one, 3.0]), [1, 3], gs.float32)
+    same(make([[one, gs.tensor(2.0)], (4, two)]), [[1, 2], [4, 2]], gs.float32)
+    assert make([np.ones(1), np.ones(1)]).shape == (2, 1)  # arrays are like lists
+
+
 def test_copying_a_tensor_as_data_warns():
     w = gs.tensor([1.0, 2.0], requires_grad=True)
     words = r"To copy construct from a tensor, it is recommended to use sourceTensor\.detach\(\)\.clone\(\) .* than "
