@@ -2,6 +2,8 @@
 
 Accessed on the class, ``Tensor.add``, they give the original member, which is also what overrides are given.
 """
+cimport numpy as cnp
+
 from gradsmith.runtime.overrides.dispatch cimport call, dispatch_call, is_overridden
 
 from types import MethodType
@@ -105,6 +107,9 @@ cdef object or_not_implemented(object method, object own, tuple operands):
     try:
         return call(method, own, operands, {})
     except TypeError:
+        for operand in operands:
+            if isinstance(operand, cnp.ndarray):    # NumPy would compute with what a tensor refuses, such as a mask
+                raise
         return NotImplemented
 
 

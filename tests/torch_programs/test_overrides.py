@@ -550,3 +550,12 @@ def test_size_stays_a_number_and_a_method() -> None:
         assert x.size() == (2, 3) and x.size(1) == 3 and x.size(dim=0) == 2
     assert len(Logged.calls) == 3 and {call[0].split(".")[-1] for call in Logged.calls} == {"size"}
     assert np.array_equal(np.arange(6.0) / plain.size, np.arange(6.0) / 6)
+
+
+def test_what_tensors_refuse_is_not_left_to_numpy() -> None:
+    """Also once a mode has made their operators overridable: an array with a mask would compute the sum itself."""
+    with Passing():
+        gs.ones(3) + 1
+    for refused in (np.ma.array([1.0, 2.0, 3.0]), np.array(["a", "b", "c"])):
+        with pytest.raises(TypeError):
+            gs.ones(3) + refused
