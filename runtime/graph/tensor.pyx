@@ -286,6 +286,8 @@ cdef class TensorBase:
     def storage_offset(self):
         """Elements between the start of the memory that the tensor shares and its first element."""
         owner = <object>self.array
+        if is_batched_array(self.array):        # the first slice, as in `as_strided`, which counts from there
+            return api.data_of(owner).storage_offset()
         if is_meta(self.array):
             return 0
         while isinstance(owner.base, cnp.ndarray):

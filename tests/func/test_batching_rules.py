@@ -32,6 +32,37 @@ def test_strides_of_slices_show_their_memory():
         func.vmap(lambda v: v.as_strided((2,), (4,)))(x)
 
 
+VIEWS = {
+    "whole": lambda x: x,
+    "rows": lambda x: x[1:],
+    "columns": lambda x: x[:, 1:].t(),
+    "corner": lambda x: x[1:, 2:],
+    "diagonal": lambda x: x.diagonal(1),
+    "imaginary parts": lambda x: gs.complex(x, x + 1).imag,
+    "pairs": lambda x: gs.view_as_real(gs.complex(x, x + 1)[1:].mT),
+}
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_views_begin_where_those_of_the_first_slice_do(view, size):
+    def again(x):
+        shown = view(x * 2)
+        return shown.as_strided(shown.shape, shown.stride(), shown.storage_offset())
+
+    def replaced(x):
+        shown = view(x * 2)
+        part = shown.as_strided(shown.shape, shown.stride(), shown.storage_offset())
+        part.mul_(part.detach() + 1)
+        return gs.as_strided_scatter(shown, shown[:1] * 3, shown[:1].shape, shown.stride(), shown.storage_offset())
+
+    x = gs.tensor(np.arange(24.0).reshape(2, 3, 4))[:size]
+    for function in (again, replaced):
+        assert func.vmap(function)(x).equal(gs.stack([function(one) for one in x]))
+        slopes = func.grad(lambda one, function=function: (function(one) ** 2).sum())
+        assert func.vmap(slopes)(x).equal(gs.stack([slopes(one) for one in x]))
+
+
 def test_embedding_of_infinite_rows_in_a_batch():
     """The parts that leave padding out of the gradient have no inf - inf in the value."""
     tables = gs.tensor([[[np.inf, 1.0], [2.0, np.nan]], [[0.0, -np.inf], [3.0, 4.0]]])
