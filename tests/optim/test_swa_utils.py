@@ -82,6 +82,21 @@ def test_averages(averaged, settings, expected, use_buffers):
     assert average.n_averaged.item() == 3 and model.parameters()[0].tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("kind", ["avg_fn", "multi_avg_fn"])
+def test_functions_of_averages_see_no_parameters(averaged, kind):
+    seen = []
+
+    def average(old, new, count):
+        pairs = [(old, new)] if kind == "avg_fn" else zip(old, new)
+        seen.extend(one for pair in pairs for one in pair)
+        return old
+
+    model = averaged(model_of(0.0), **{kind: average})
+    for _ in range(2):
+        model.update_parameters(model_of(1.0))
+    assert len(seen) == 2 and not any(one.requires_grad for one in seen)
+
+
 def test_an_averaged_model_computes_what_its_copy_does(averaged):
     model = model_of(3.0)
     model.forward = lambda x: x + 1

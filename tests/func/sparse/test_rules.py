@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith import func
 from gradsmith.autograd import allow_phase_dependence, grad
 from gradsmith.func.sparse import rules
 from gradsmith.func.sparse.tracing import pattern_between
@@ -83,6 +84,34 @@ def test_no_entry_of_the_gradients_is_missed(case, flipped):
 
 def row(base, **facts):
     return SimpleNamespace(base=base, gradients=(("self", "f(grad)"),), **{"tangent": "", "is_view": False, **facts})
+
+
+ALONG = {
+    "sum": lambda x: x.sum(1),
+    "sum, kept": lambda x: x.sum(1, keepdim=True),
+    "mean": lambda x: x.mean(1),
+    "prod": lambda x: x.prod(1),
+    "var": lambda x: x.var(1),
+    "norm": lambda x: x.norm(dim=1),
+    "logsumexp": lambda x: x.logsumexp(1),
+    "amax": lambda x: x.amax(1),
+    "median": lambda x: x.median(1).values,
+    "topk": lambda x: x.topk(2, 1).values,
+    "softmax": lambda x: x.softmax(1),
+    "cumsum": lambda x: x.cumsum(1),
+    "sort": lambda x: x.sort(1).values,
+    "fft": lambda x: gs.fft.fft(x, dim=1).real,
+}
+
+
+@pytest.mark.parametrize("function", ALONG.values(), ids=ALONG)
+def test_what_mixes_along_one_dimension_is_apart_along_the_others(function):
+    x = gs.tensor(np.random.default_rng(0).standard_normal((2, 3, 4)))
+    groups = np.arange(8).reshape(2, 1, 4)
+    of_inputs = np.broadcast_to(groups, x.shape).reshape(-1)
+    of_results = np.broadcast_to(groups, (2, function(x).numel() // 8, 4)).reshape(-1)
+    found = func.jacobian_pattern(function)(x).array.toarray()
+    np.testing.assert_array_equal(found != 0, of_results[:, None] == of_inputs)
 
 
 @pytest.mark.parametrize(
