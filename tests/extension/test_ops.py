@@ -202,6 +202,35 @@ def test_views_share_memory(kinds):
     assert low._base is high._base is not None
 
 
+VIEWS = {
+    "every other row": lambda kinds, x: kinds.every_other(x),
+    "every other one of a part": lambda kinds, x: kinds.every_other(x[1:].mT),
+    "every other one of every other column": lambda kinds, x: kinds.every_other(kinds.every_other(x.mT)),
+    "imaginary parts": lambda kinds, x: kinds.every_other(gs.view_as_complex(x.view(4, 2, 2)).imag),
+}
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.filterwarnings("ignore:vmap calls")
+def test_views_in_a_batch_share_memory(kinds, view, size):
+    def written(x):
+        x = x * 1
+        shown = view(kinds, x)
+        shown.mul_(shown.detach() + 2)
+        return x
+
+    x = gs.tensor(np.arange(32.0).reshape(2, 4, 4))[:size]
+    assert gs.vmap(written)(x).equal(gs.stack([written(one) for one in x]))
+    slopes = gs.func.grad(lambda one: (written(one) ** 2).sum() + view(kinds, one).sum())
+    assert gs.vmap(slopes)(x).equal(gs.stack([slopes(one) for one in x]))
+    copy = x.clone()
+    gs.vmap(lambda one: view(kinds, one).fill_(-1))(copy)
+    for one in x:
+        view(kinds, one).fill_(-1)
+    assert copy.equal(x)
+
+
 def test_lists_of_tensors(kinds):
     leaves = [gs.tensor(DATA, requires_grad=True) for _ in range(3)]
     (kinds.total(leaves) * 2).sum().backward()

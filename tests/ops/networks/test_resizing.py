@@ -8,7 +8,7 @@ import pytest
 import gradsmith as gs
 import gradsmith.nn.functional as F
 from gradsmith.autograd import gradcheck, gradgradcheck
-from gradsmith.generated.interpolation import resampled, sampled
+from gradsmith.generated.interpolation import resampled, sampled, spread_samples, weigh_samples
 
 RNG = np.random.default_rng(11)
 LINES = {1: "linear", 2: "bilinear", 3: "trilinear"}
@@ -475,6 +475,33 @@ def test_images_of_bytes_are_rounded_along_rows_and_columns(mode, antialias):
     rows = F.interpolate(image.float(), size=(7, 5), mode=mode, antialias=antialias)
     by_rows = F.interpolate(image, size=(7, 5), mode=mode, antialias=antialias)
     np.testing.assert_array_equal(by_rows.numpy(), np.clip(np.floor(rows.numpy() + 0.5), 0, 255))
+
+
+SAMPLERS = {
+    "sampled": lambda a, b, places: sampled(gs.zeros(2, 8, dtype=a.dtype), b, places),
+    "spread_samples": lambda a, b, places: spread_samples(a, b, places, 8),
+    "weigh_samples": lambda a, b, places: weigh_samples(a, gs.zeros(2, 8, dtype=b.dtype), places),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        ("float32", "float32", "int32"),
+        ("float64", "float64", "float64"),
+        ("float64", "float64", "uint8"),
+        ("float16", "float16", "int32"),
+        ("float32", "float64", "int64"),
+        ("float64", "float32", "int64"),
+        ("int64", "int64", "int64"),
+        ("complex64", "complex64", "int64"),
+    ],
+)
+def test_kernels_of_samples_read_only_what_has_their_dtypes(name, dtypes):
+    a, b, places = (gs.zeros(shape, dtype=dtype) for shape, dtype in zip([(2, 5), (3, 5), (3, 5)], dtypes))
+    with pytest.raises((RuntimeError, NotImplementedError), match=name):
+        SAMPLERS[name](a, b, places)
 
 
 @pytest.mark.parametrize("channels", [2, 3, 4, 5, 8, 9, 15, 16, 17, 33])
