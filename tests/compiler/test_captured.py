@@ -1,7 +1,10 @@
 """What a function reads, writes and gives from outside of itself: in each call what eager does."""
 
 import functools
+import gc
+import weakref
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -668,3 +671,19 @@ def test_tangents_that_show_a_captured_tensor_that_is_written(view_of: Any) -> N
         assert all(map(gs.equal, compiled(x), function(eagers, x)))
         assert gs.equal(ours, eagers)
     assert len(compiled.programs) == 1
+
+
+def test_programs_of_functions_that_change_things_do_not_keep_what_was_there() -> None:
+    holder = SimpleNamespace(factor=2.0, spare=gs.ones(3), is_used=False)
+
+    def scaled(x: Any) -> Any:
+        holder.is_used = True
+        return x * holder.factor if holder.factor else x * holder.spare
+
+    compiled = gs.compile(scaled)
+    compiled(gs.ones(3))
+    spare = weakref.ref(holder.spare)
+    holder.spare = None
+    gc.collect()
+    assert spare() is None and holder.is_used
+    assert compiled(gs.ones(3)).tolist() == [2.0] * 3
