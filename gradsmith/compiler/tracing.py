@@ -366,7 +366,7 @@ class _Run:
         return slots, named
 
     def _leaves(self) -> list[Any]:
-        """What gradients of results may lead to."""
+        """The leaves that a gradient of the results can reach."""
         given = {id(one): one for one in self.given if isinstance(one, Tensor)}.values()
         captured = [tensor for tensor in self.trace.captured.values() if tensor.requires_grad]
         if not all(tensor.is_leaf for tensor in captured):

@@ -186,7 +186,7 @@ cdef Packed describe(TensorBase t, bint is_output):
 
 
 cdef object tangents_now(TensorBase t):
-    """Those of a view are its base's, which nobody may know when it is unpacked."""
+    """The tangents to keep. A view has its tangents from its base, which may be gone when the view is unpacked."""
     cdef TensorBase parted
     if open_levels == 0 or not t.flags & IS_VIEW:
         return keep_tangents(<PyObject *>t)

@@ -806,9 +806,9 @@ def test_tensors_without_elements_fit_beside_any_other(dim: int) -> None:
 
 
 def test_gradients_of_parts_keep_the_signs_of_zeros() -> None:
-    """What arrives second is added to its place in the sum, where its own zeros alone may lose their signs.
+    """A later gradient is added in place, to its part of the sum, so zeros elsewhere keep their signs.
 
-    In the traced run whole tensors are added.
+    The traced run adds whole tensors instead, so only the second call is compared.
     """
     parts = {
         "turned": lambda x: gs.cat([x[1:], x[:1]]),

@@ -41,7 +41,7 @@ def scaled_dot_product_attention(
     is_causal : bool, optional
         A query sees the keys up to its own place alone.
     scale : float, optional
-        What products are multiplied by; 1 / sqrt(E) by default.
+        The factor that scales the products of queries and keys; 1 / sqrt(E) by default.
     enable_gqa : bool, optional
         Queries may have more heads than keys and values, whose heads are then shared.
 

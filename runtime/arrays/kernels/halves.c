@@ -62,6 +62,7 @@ rounded_to_odd(double number)
 
 #define DOUBLE_OF_HALF(half) ((double)float_of_half(half))
 #define HALF_OF_DOUBLE(number) half_of_float(rounded_to_odd(number))
+#define HALF_OF_BOOL(byte) half_of_float((byte) != 0) /* of a byte that may be any number */
 #define HALF_OF_INTEGER(number) half_of_float((float)(number)) /* exact up to 2^24, far beyond the largest half */
 
 /* ---- elements side by side */
@@ -80,6 +81,7 @@ rounded_to_odd(double number)
 DENSE(widen_portably, npy_half, float, float_of_half)
 DENSE(halve_portably, float, npy_half, half_of_float)
 DENSE(widen_to_doubles, npy_half, double, DOUBLE_OF_HALF)
+DENSE(halve_bools, uint8_t, npy_half, HALF_OF_BOOL)
 DENSE(halve_bytes, uint8_t, npy_half, HALF_OF_INTEGER)
 DENSE(halve_int32, int32_t, npy_half, HALF_OF_INTEGER)
 DENSE(halve_int64, int64_t, npy_half, HALF_OF_INTEGER)
@@ -163,6 +165,7 @@ CONVERT(half_to_float, npy_half, float, float_of_half, widen)
 CONVERT(half_to_double, npy_half, double, DOUBLE_OF_HALF, widen_to_doubles)
 CONVERT(float_to_half, float, npy_half, half_of_float, halve)
 CONVERT(double_to_half, double, npy_half, HALF_OF_DOUBLE, halve_doubles)
+CONVERT(bool_to_half, uint8_t, npy_half, HALF_OF_BOOL, halve_bools)
 CONVERT(byte_to_half, uint8_t, npy_half, HALF_OF_INTEGER, halve_bytes)
 CONVERT(int32_to_half, int32_t, npy_half, HALF_OF_INTEGER, halve_int32)
 CONVERT(int64_to_half, int64_t, npy_half, HALF_OF_INTEGER, halve_int64)
@@ -179,7 +182,7 @@ gs_half_converter(int from, int to)
         case NPY_FLOAT64: return double_to_half;
         case NPY_INT64: return int64_to_half;
         case NPY_INT32: return int32_to_half;
-        case NPY_BOOL:
+        case NPY_BOOL: return bool_to_half;
         case NPY_UINT8: return byte_to_half;
         }
     }

@@ -1,6 +1,6 @@
 """Views of parts of complex tensors, and complex views of real ones, beside those of tensors that lie alike in memory.
 
-What is only read is compared with copies of it, too.
+Views that are only read are also compared with copies.
 """
 
 import numpy as np

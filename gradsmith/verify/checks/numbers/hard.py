@@ -1,6 +1,6 @@
 """Special functions at the numbers that are hard for them, outside of their domains too: poles, halves, tiny and huge.
 
-What SciPy gives there is what the op has to give. Infinities and NaN are among the special values of `elementwise`.
+The op must agree with SciPy there. Infinities and NaN are covered by the special values of `elementwise`.
 """
 
 from __future__ import annotations

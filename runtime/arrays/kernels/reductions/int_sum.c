@@ -38,17 +38,20 @@ cell_at(const job *j, npy_intp item)
     return c;
 }
 
-#define SUM(integer)                                                                      \
-    GS_CLONES static void sum_##integer(void *context, npy_intp first, npy_intp last)     \
+#define AS_IT_IS(x) ((uint64_t)(x))
+#define TRUTH(x) ((uint64_t)((x) != 0)) /* of a byte that may be any number */
+
+#define SUM(NAME, TYPE, VALUE)                                                            \
+    GS_CLONES static void sum_##NAME(void *context, npy_intp first, npy_intp last)        \
     {                                                                                     \
         const job *j = context;                                                           \
         for (npy_intp item = first; item < last; item++) {                                \
             cell c = cell_at(j, item);                                                    \
-            const integer *x = (const integer *)j->x + c.first;                           \
+            const TYPE *x = (const TYPE *)j->x + c.first;                                 \
             if (j->inner == 1) {                                                          \
                 uint64_t sum = 0;                                                         \
                 for (npy_intp i = 0; i < c.rows; i++) {                                   \
-                    sum += (uint64_t)x[i];                                                \
+                    sum += VALUE(x[i]);                                                   \
                 }                                                                         \
                 *c.sums = sum;                                                            \
                 continue;                                                                 \
@@ -57,29 +60,33 @@ cell_at(const job *j, npy_intp item)
             for (npy_intp i = 0; i < c.rows; i++, x += j->inner) {                        \
                 GS_IVDEP                                                                  \
                 for (npy_intp k = 0; k < c.columns; k++) {                                \
-                    c.sums[k] += (uint64_t)x[k];                                          \
+                    c.sums[k] += VALUE(x[k]);                                             \
                 }                                                                         \
             }                                                                             \
         }                                                                                 \
     }
 
-SUM(int8_t)
-SUM(uint8_t)
-SUM(int16_t)
-SUM(uint16_t)
-SUM(int32_t)
-SUM(uint32_t)
-SUM(int64_t)
+SUM(bool, uint8_t, TRUTH)
+SUM(int8, int8_t, AS_IT_IS)
+SUM(uint8, uint8_t, AS_IT_IS)
+SUM(int16, int16_t, AS_IT_IS)
+SUM(uint16, uint16_t, AS_IT_IS)
+SUM(int32, int32_t, AS_IT_IS)
+SUM(uint32, uint32_t, AS_IT_IS)
+SUM(int64, int64_t, AS_IT_IS)
 
 static gs_task
 task_for(int type)
 {
-    int is_signed = type != NPY_BOOL && !PyTypeNum_ISUNSIGNED(type);
+    int is_signed = !PyTypeNum_ISUNSIGNED(type);
+    if (type == NPY_BOOL) {
+        return sum_bool;
+    }
     switch (gs_itemsize[type]) {
-    case 1: return is_signed ? sum_int8_t : sum_uint8_t;
-    case 2: return is_signed ? sum_int16_t : sum_uint16_t;
-    case 4: return is_signed ? sum_int32_t : sum_uint32_t;
-    default: return sum_int64_t; /* modulo 2**64 the sign makes no difference */
+    case 1: return is_signed ? sum_int8 : sum_uint8;
+    case 2: return is_signed ? sum_int16 : sum_uint16;
+    case 4: return is_signed ? sum_int32 : sum_uint32;
+    default: return sum_int64; /* modulo 2**64 the sign makes no difference */
     }
 }
 

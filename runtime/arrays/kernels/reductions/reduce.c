@@ -8,7 +8,7 @@
  * (outer, inner), so there is one kernel shape for everything.
  */
 #include "int_sum.h"
-#include "other_products.h"
+#include "integer_complex_product.h"
 #include "product.h"
 #include "short_extremes.h"
 #include "sum.h"
@@ -59,7 +59,7 @@ multiply(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer
     } else if (type == NPY_FLOAT64) {
         gs_product_float64((const double *)x, (double *)out, outer, r, inner);
     } else {
-        gs_other_product(type, x, out, outer, r, inner);
+        gs_integer_complex_product(type, x, out, outer, r, inner);
     }
     return 0;
 }

@@ -82,35 +82,39 @@ gs_may_overlap(PyObject *a, PyObject *b)
 
 /* Float conversions are common (a float32 network fed with float64 data) and NumPy's warn on overflow, so they are done
  * here.  They have the signature of an inner loop. */
-#define CONVERT(name, from, to)                                                                    \
+#define AS_IT_IS(x) (x)
+#define TRUTH(x) ((x) != 0) /* of a byte that may be any number */
+
+#define CONVERT(name, from, to, converted)                                                             \
     GS_CLONES static void name(char **args, const npy_intp *dims, const npy_intp *strides, void *data) \
-    {                                                                                              \
-        npy_intp n = dims[0];                                                                      \
-        (void)data;                                                                                \
-        if (strides[0] == sizeof(from) && strides[1] == sizeof(to)) {                              \
-            const from *in = (const from *)args[0];                                                \
-            to *out = (to *)args[1];                                                               \
-            GS_IVDEP                                                                               \
-            for (npy_intp i = 0; i < n; i++) {                                                     \
-                out[i] = (to)in[i];                                                                \
-            }                                                                                      \
-            return;                                                                                \
-        }                                                                                          \
-        for (npy_intp i = 0; i < n; i++) {                                                         \
-            *(to *)(args[1] + i * strides[1]) = (to) * (const from *)(args[0] + i * strides[0]);   \
-        }                                                                                          \
+    {                                                                                                  \
+        npy_intp n = dims[0];                                                                          \
+        (void)data;                                                                                    \
+        if (strides[0] == sizeof(from) && strides[1] == sizeof(to)) {                                  \
+            const from *in = (const from *)args[0];                                                    \
+            to *out = (to *)args[1];                                                                   \
+            GS_IVDEP                                                                                   \
+            for (npy_intp i = 0; i < n; i++) {                                                         \
+                out[i] = (to)converted(in[i]);                                                         \
+            }                                                                                          \
+            return;                                                                                    \
+        }                                                                                              \
+        for (npy_intp i = 0; i < n; i++) {                                                             \
+            const from *in = (const from *)(args[0] + i * strides[0]);                                 \
+            *(to *)(args[1] + i * strides[1]) = (to)converted(*in);                                    \
+        }                                                                                              \
     }
 
-CONVERT(float_to_double, float, double)
-CONVERT(double_to_float, double, float)
-CONVERT(int64_to_float, int64_t, float)
-CONVERT(int64_to_double, int64_t, double)
-CONVERT(int32_to_float, int32_t, float)
-CONVERT(int32_to_double, int32_t, double)
-CONVERT(bool_to_float, uint8_t, float)
-CONVERT(bool_to_double, uint8_t, double)
-CONVERT(byte_to_float, uint8_t, float)
-CONVERT(byte_to_double, uint8_t, double)
+CONVERT(float_to_double, float, double, AS_IT_IS)
+CONVERT(double_to_float, double, float, AS_IT_IS)
+CONVERT(int64_to_float, int64_t, float, AS_IT_IS)
+CONVERT(int64_to_double, int64_t, double, AS_IT_IS)
+CONVERT(int32_to_float, int32_t, float, AS_IT_IS)
+CONVERT(int32_to_double, int32_t, double, AS_IT_IS)
+CONVERT(bool_to_float, uint8_t, float, TRUTH)
+CONVERT(bool_to_double, uint8_t, double, TRUTH)
+CONVERT(byte_to_float, uint8_t, float, AS_IT_IS)
+CONVERT(byte_to_double, uint8_t, double, AS_IT_IS)
 
 static gs_loop_function
 converter(int from, int to)

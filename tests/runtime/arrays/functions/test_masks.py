@@ -116,3 +116,16 @@ def test_places_of_every_width(size, dtype):
     scattered = np.zeros_like(rows)
     np.put_along_axis(scattered, both, rows, 1)
     assert_same(indexed.scatter_of(np.zeros_like(rows), 1, both, rows), scattered)
+
+
+@pytest.mark.parametrize("dtype", [gs.float16, gs.float32, gs.float64, gs.complex64, gs.int8, gs.int64], ids=str)
+def test_numbers_of_bytes_that_are_no_truths(dtype):
+    """Sums, products and conversions of a mask over foreign memory, side by side and with steps."""
+    bytes_ = np.array([2, 255, 1, 128] * 10, np.uint8)
+    mask = gs.from_numpy(bytes_.view(bool))
+    for part in (mask, mask[::3], mask.reshape(8, 5).T):
+        assert (part.to(dtype) == 1).all()
+        assert part.sum().item() == part.numel() and part.prod().item() == 1
+    assert mask.reshape(8, 5).sum(0).tolist() == [8] * 5
+    assert mask.reshape(8, 5).prod(0).tolist() == [1] * 5
+    assert gs.mean(mask, dtype=gs.float64).item() == 1

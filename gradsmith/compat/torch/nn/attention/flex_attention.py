@@ -81,7 +81,7 @@ def flex_attention(
     block_mask : BlockMask, optional
         Which keys a query sees.
     scale : float, optional
-        What products are multiplied by; 1 / sqrt(E) by default.
+        The factor that scales the products of queries and keys; 1 / sqrt(E) by default.
     enable_gqa : bool, optional
         Queries may have more heads than keys and values, whose heads are then shared.
     return_lse : bool, optional

@@ -1,4 +1,4 @@
-/* Complex products of other_products.c for one type of parts: REAL, and NAME(x) adds its suffix. */
+/* Complex products of integer_complex_product.c for one type of parts: REAL, and NAME(x) adds its suffix. */
 
 /* product *= factor, by the formula that NumPy has. */
 GS_INLINE void
@@ -23,9 +23,9 @@ NAME(are_finite)(const REAL *x, npy_intp n)
 static void
 NAME(row_in_order)(const REAL *x, REAL *out, npy_intp n)
 {
-    REAL product[2] = {1, 0};
+    REAL product[2] = {x[0], x[1]}; /* of one times infinity the imaginary part would be NaN */
     int was_zero = 0;
-    for (npy_intp i = 0; i < n && !(isnan(product[0]) && isnan(product[1])); i++) {
+    for (npy_intp i = 1; i < n && !(isnan(product[0]) && isnan(product[1])); i++) {
         if (!was_zero && product[0] == 0 && product[1] == 0) {
             was_zero = 1;
             if (NAME(are_finite)(x + 2 * i, 2 * (n - i))) {

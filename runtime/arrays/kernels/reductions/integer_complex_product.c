@@ -4,7 +4,7 @@
  * product.c.  A complex row of which a lane leaves the range of its type is multiplied again in order, as NumPy does:
  * its product may be within it.
  */
-#include "other_products.h"
+#include "integer_complex_product.h"
 #include "support/simd.h"
 #include "threads/thread_pool.h"
 
@@ -22,7 +22,10 @@ typedef struct {
 
 /* ---- integers: read in their own type, and multiplied without a sign, which wraps around */
 
-#define INTEGERS(NAME, TYPE)                                                           \
+#define AS_IT_IS(x) ((uint64_t)(x))
+#define TRUTH(x) ((uint64_t)((x) != 0)) /* of a byte that may be any number */
+
+#define INTEGERS(NAME, TYPE, VALUE)                                                    \
     GS_CLONES static void row_##NAME(const TYPE *x, uint64_t *out, npy_intp n)         \
     {                                                                                  \
         uint64_t lanes[LANES], product = 1;                                            \
@@ -33,11 +36,11 @@ typedef struct {
         for (; i + LANES <= n; i += LANES) {                                           \
             GS_VECTOR for (int k = 0; k < LANES; k++)                                  \
             {                                                                          \
-                lanes[k] *= (uint64_t)x[i + k];                                        \
+                lanes[k] *= VALUE(x[i + k]);                                           \
             }                                                                          \
         }                                                                              \
         for (; i < n; i++) {                                                           \
-            product *= (uint64_t)x[i];                                                 \
+            product *= VALUE(x[i]);                                                    \
         }                                                                              \
         for (int k = 0; k < LANES; k++) {                                              \
             product *= lanes[k];                                                       \
@@ -49,33 +52,36 @@ typedef struct {
     {                                                                                  \
         GS_IVDEP                                                                       \
         for (npy_intp j = 0; j < n; j++) {                                             \
-            out[j] *= (uint64_t)x[j];                                                  \
+            out[j] *= VALUE(x[j]);                                                     \
         }                                                                              \
     }
 
-INTEGERS(int8, int8_t)
-INTEGERS(uint8, uint8_t)
-INTEGERS(int16, int16_t)
-INTEGERS(uint16, uint16_t)
-INTEGERS(int32, int32_t)
-INTEGERS(uint32, uint32_t)
-INTEGERS(int64, int64_t)
+INTEGERS(bool, uint8_t, TRUTH)
+INTEGERS(int8, int8_t, AS_IT_IS)
+INTEGERS(uint8, uint8_t, AS_IT_IS)
+INTEGERS(int16, int16_t, AS_IT_IS)
+INTEGERS(uint16, uint16_t, AS_IT_IS)
+INTEGERS(int32, int32_t, AS_IT_IS)
+INTEGERS(uint32, uint32_t, AS_IT_IS)
+INTEGERS(int64, int64_t, AS_IT_IS)
 
 /* ---- complex numbers: parts side by side */
 
+#define PART(x) (x)
+
 #include "support/with_float32.h"
 #define SMALLEST FLT_MIN
-#include "other_products_template.h"
+#include "complex_product_template.h"
 
 #include "support/with_float64.h"
 #undef SMALLEST
 #define SMALLEST DBL_MIN
-#include "other_products_template.h"
+#include "complex_product_template.h"
 
 /* ---- tasks: rows, or tiles of columns */
 
 /* Elements have PARTS numbers of TYPE, and products as many of RESULT. */
-#define PRODUCT(NAME, TYPE, RESULT, PARTS)                                                              \
+#define PRODUCT(NAME, TYPE, RESULT, PARTS, VALUE)                                                       \
     static void rows_##NAME(void *context, npy_intp first, npy_intp last)                               \
     {                                                                                                   \
         const job *j = context;                                                                         \
@@ -93,7 +99,7 @@ INTEGERS(int64, int64_t)
             const TYPE *x = (const TYPE *)j->x + (o * j->r * j->inner + column) * PARTS;                \
             RESULT *out = (RESULT *)j->out + (o * j->inner + column) * PARTS;                           \
             for (npy_intp k = 0; k < n * PARTS; k++) {                                                  \
-                out[k] = (RESULT)x[k];                                                                  \
+                out[k] = (RESULT)VALUE(x[k]);                                                           \
             }                                                                                           \
             for (npy_intp i = 1; i < j->r; i++) {                                                       \
                 multiply_##NAME(out, x + i * j->inner * PARTS, n);                                      \
@@ -101,15 +107,16 @@ INTEGERS(int64, int64_t)
         }                                                                                               \
     }
 
-PRODUCT(int8, int8_t, uint64_t, 1)
-PRODUCT(uint8, uint8_t, uint64_t, 1)
-PRODUCT(int16, int16_t, uint64_t, 1)
-PRODUCT(uint16, uint16_t, uint64_t, 1)
-PRODUCT(int32, int32_t, uint64_t, 1)
-PRODUCT(uint32, uint32_t, uint64_t, 1)
-PRODUCT(int64, int64_t, uint64_t, 1)
-PRODUCT(float32, float, float, 2)
-PRODUCT(float64, double, double, 2)
+PRODUCT(bool, uint8_t, uint64_t, 1, TRUTH)
+PRODUCT(int8, int8_t, uint64_t, 1, AS_IT_IS)
+PRODUCT(uint8, uint8_t, uint64_t, 1, AS_IT_IS)
+PRODUCT(int16, int16_t, uint64_t, 1, AS_IT_IS)
+PRODUCT(uint16, uint16_t, uint64_t, 1, AS_IT_IS)
+PRODUCT(int32, int32_t, uint64_t, 1, AS_IT_IS)
+PRODUCT(uint32, uint32_t, uint64_t, 1, AS_IT_IS)
+PRODUCT(int64, int64_t, uint64_t, 1, AS_IT_IS)
+PRODUCT(float32, float, float, 2, PART)
+PRODUCT(float64, double, double, 2, PART)
 
 typedef struct {
     gs_task rows, tiles;
@@ -120,7 +127,10 @@ typedef struct {
 static tasks
 tasks_for(int type)
 {
-    int is_signed = type != NPY_BOOL && !PyTypeNum_ISUNSIGNED(type);
+    int is_signed = !PyTypeNum_ISUNSIGNED(type);
+    if (type == NPY_BOOL) {
+        return TASKS(bool);
+    }
     if (type == NPY_COMPLEX64 || type == NPY_COMPLEX128) {
         return type == NPY_COMPLEX64 ? TASKS(float32) : TASKS(float64);
     }
@@ -133,7 +143,7 @@ tasks_for(int type)
 }
 
 void
-gs_other_product(int type, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+gs_integer_complex_product(int type, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
     job j = {x, out, r, inner, (inner + TILE - 1) / TILE};
     tasks t = tasks_for(type);
