@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
-from gradsmith.runtime.batching.batch import is_tracing
 from gradsmith.runtime.observers.recorder import record_function
-from gradsmith.runtime.optim.updates import clear_gradients, is_watched
+from gradsmith.runtime.optim.hooked_steps import hooked
+from gradsmith.runtime.optim.updates import clear_gradients
 from gradsmith.runtime.programs.python_calls import traced_step
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, set_grad_enabled
 from gradsmith.runtime.switches.hooks import RemovableHandle, add_hook, new_table
@@ -54,26 +54,6 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call ``hook(optimizer, args, kwargs)`` after every step of every optimizer."""
     return add_hook(_all_post_hooks, hook)
-
-
-def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A `step` that calls the hooks, once, however many steps of base classes it calls."""
-
-    @functools.wraps(step)
-    def hooked_step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self._opt_called = True  # for schedulers, which have to come after it
-        if is_tracing():
-            return _traced(hooked_step, self, args, kwargs)
-        if self._is_in_step or not (self._has_step_hooks or _all_pre_hooks or _all_post_hooks or is_watched()):
-            return step(self, *args, **kwargs)
-        self._is_in_step = True
-        try:
-            return self._step_with_hooks(step, args, kwargs)
-        finally:
-            self._is_in_step = False
-
-    hooked_step.hooked = True  # type: ignore[attr-defined]
-    return hooked_step
 
 
 def calls_closure_first(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,7 +121,9 @@ class Optimizer:
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "step" in cls.__dict__:
-            cls.step = _hooked(cls.step)  # type: ignore[method-assign]
+            cls.step = hooked(  # type: ignore[method-assign]
+                cls.step, _all_pre_hooks, _all_post_hooks, Optimizer._step_with_hooks, _traced
+            )
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):

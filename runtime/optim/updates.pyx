@@ -5,9 +5,10 @@ new parameters, and the results for those that the loops do not serve, which are
 can fail any more, everything is written. So a step that raises has changed nothing.
 """
 from cpython.dict cimport PyDict_GetItemWithError
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.ref cimport PyObject
+from libc.string cimport memset
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_dense, is_meta
@@ -16,7 +17,6 @@ from gradsmith.runtime.graph.indexed_rows cimport fill, is_indexed, is_unfilled
 from gradsmith.runtime.graph.tangent cimport has_tangent_2
 from gradsmith.runtime.graph.tensor cimport TensorBase, TensorMeta
 from gradsmith.runtime.history.accumulate_grad cimport touch_grad
-from gradsmith.runtime.history.observers cimport watching
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 
 from gradsmith.runtime.arrays.array import parallel_loop
@@ -124,17 +124,16 @@ cdef class Batch:
     cdef object states          # of the optimizer: a defaultdict
     cdef str op                 # for messages
     cdef dict fresh             # all states of a parameter that has none; None while it is not needed
-    cdef list made              # (parameter, name, tensor) of states that have just been made
-    cdef list others            # arguments of `Optimizer._changes`, for the parameters that loops do not serve
+    cdef list made              # (parameter, name, tensor) of states that have just been made, or None
+    cdef list others            # arguments of `Optimizer._changes`, for the parameters that loops do not serve, or None
 
     def __cinit__(self, optimizer, UpdateRule rule, Py_ssize_t most):
         self.optimizer, self.rule, self.states = optimizer, rule, optimizer.state
         if not isinstance(self.states, dict):
             raise TypeError(f"the state of an optimizer is a dict, not a {type(self.states).__name__}")
         self.op = rule.op_of(type(optimizer))
-        self.made, self.others = [], []
-        self.updates = <Update *>PyMem_Calloc(most + 1, sizeof(Update))
-        self.operands = <Operands *>PyMem_Calloc(most + 1, sizeof(Operands))
+        self.updates = <Update *>PyMem_Malloc((most + 1) * sizeof(Update))
+        self.operands = <Operands *>PyMem_Malloc((most + 1) * sizeof(Operands))
         if self.updates == NULL or self.operands == NULL:
             raise MemoryError()
 
@@ -166,12 +165,16 @@ cdef class Batch:
         cdef Operands *operands = &self.operands[self.count]
         if is_indexed(grad) and not (is_unfilled(grad) and self.optimizer._takes_rows(group)):
             fill(grad)
+        memset(operands, 0, sizeof(Operands))
+        update.geometry, update.rank = NULL, 0
         self.count += 1
         self.gather(operands, group, p, grad, names)
         check_writes(self.op, operands)
         if lay_out(update, operands) and not gs_overlaps_itself(update):
             self.prepare(operands, settings, update.numbers)
             return 0
+        if self.others is None:
+            self.others = []
         self.others.append((group, p, grad, counters_of(operands), states_of(operands, names), operands.is_new))
         release(operands, update)
         self.count -= 1
@@ -201,6 +204,8 @@ cdef class Batch:
                 self.fresh = self.optimizer._new_state(group, p)
             if is_new != NULL:
                 is_new[0] = True
+            if self.made is None:
+                self.made = []
             self.made.append((p, name, self.fresh[name]))
             return self.checked_state(self.fresh[name], name)
         return self.checked_state(<object>found, name)
@@ -244,17 +249,18 @@ def step(optimizer, UpdateRule rule not None):
 
 
 cdef int take_step(object optimizer, UpdateRule rule) except -1:
-    cdef list groups = [(group, list(group["params"])) for group in optimizer.param_groups]
-    cdef Py_ssize_t most = 0
-    cdef list params
-    for group, params in groups:
-        most += len(params)
+    cdef list groups = list(optimizer.param_groups)
+    cdef list params = [list(group["params"]) for group in groups]
+    cdef Py_ssize_t i, most = 0
+    for i in range(len(params)):
+        most += len(<list>params[i])
     cdef Batch batch = Batch(optimizer, rule, most)
-    for group, params in groups:
-        batch.add_group(group, params)
-    changes = [optimizer._changes(*arguments) for arguments in batch.others]
-    for p, name, tensor in batch.made:
-        batch.states.setdefault(p, {})[name] = tensor
+    for i in range(len(groups)):
+        batch.add_group(groups[i], <list>params[i])
+    changes = () if batch.others is None else [optimizer._changes(*arguments) for arguments in batch.others]
+    if batch.made is not None:
+        for p, name, tensor in batch.made:
+            batch.states.setdefault(p, {})[name] = tensor
     batch.write()
     for change in changes:
         optimizer._write(change)
@@ -445,11 +451,6 @@ cdef int put_geometry(Update *update, Operands *operands, bint is_complex) excep
         if is_complex:
             update.geometry[rank * (1 + i) + ndim] = itemsize // 2
     return True
-
-
-def is_watched():
-    """Does anybody, such as a profile, look at what runs?"""
-    return watching != 0
 
 
 # ---- gradients
