@@ -56,8 +56,12 @@ class Adadelta(ElementwiseOptimizer):
     tensor([ 0.9968, -1.9968], requires_grad=True)
     """
 
-    _rule = UpdateRule("adadelta", ("lr", "rho", "eps", "weight_decay", "maximize"), ("step",))
-    _states = ("square_avg", "acc_delta")
+    _rule = UpdateRule(
+        "adadelta",
+        settings=("lr", "rho", "eps", "weight_decay", "maximize"),
+        counters=("step",),
+        states=("square_avg", "acc_delta"),
+    )
 
     def __init__(
         self,

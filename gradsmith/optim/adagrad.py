@@ -58,8 +58,12 @@ class Adagrad(ElementwiseOptimizer):
     tensor([ 0.5000, -1.5000], requires_grad=True)
     """
 
-    _rule = UpdateRule("adagrad", ("lr", "lr_decay", "eps", "weight_decay", "maximize"), ("step",))
-    _states = ("sum",)
+    _rule = UpdateRule(
+        "adagrad",
+        settings=("lr", "lr_decay", "eps", "weight_decay", "maximize"),
+        counters=("step",),
+        states=("sum",),
+    )
 
     def __init__(
         self,

@@ -63,7 +63,12 @@ class Adam(ElementwiseOptimizer):
     tensor([ 0.5000, -1.5000], requires_grad=True)
     """
 
-    _rule = UpdateRule("adam", ("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize"), ("step",))
+    _rule = UpdateRule(
+        "adam",
+        settings=("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize"),
+        counters=("step",),
+        states=("exp_avg", "exp_avg_sq", ("max_exp_avg_sq", "amsgrad")),
+    )
 
     def __init__(
         self,
@@ -98,9 +103,6 @@ class Adam(ElementwiseOptimizer):
             },
         )  # fmt: skip
 
-    def _state_names(self, group: Group) -> tuple[str | None, ...]:
-        return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if group["amsgrad"] else ("exp_avg", "exp_avg_sq")
-
     def _takes_rows(self, group: Group) -> bool:
         raise RuntimeError(
             f"{type(self).__name__} does not support sparse gradients, please consider SparseAdam instead"
@@ -118,9 +120,9 @@ class Adam(ElementwiseOptimizer):
         grad = gradient_of(p, grad, sign, decay)
         mean = states[0] * beta1 + grad * (1 - beta1)
         square = states[1] * beta2 + grad * grad * (1 - beta2)
-        largest = [states[2].maximum(square)] if len(states) == 3 else []
-        size = (largest or [square])[0].sqrt() * scale + eps
-        return [shrunk(p, shrink) - mean / size * rate, mean, square, *largest]
+        largest = square if states[2] is None else states[2].maximum(square)
+        size = largest.sqrt() * scale + eps
+        return [shrunk(p, shrink) - mean / size * rate, mean, square, largest]
 
 
 class AdamW(Adam):

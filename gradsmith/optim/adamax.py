@@ -55,8 +55,12 @@ class Adamax(ElementwiseOptimizer):
     tensor([ 0.5000, -1.5000], requires_grad=True)
     """
 
-    _rule = UpdateRule("adamax", ("lr", "betas", "eps", "weight_decay", "maximize"), ("step",))
-    _states = ("exp_avg", "exp_inf")
+    _rule = UpdateRule(
+        "adamax",
+        settings=("lr", "betas", "eps", "weight_decay", "maximize"),
+        counters=("step",),
+        states=("exp_avg", "exp_inf"),
+    )
 
     def __init__(
         self,

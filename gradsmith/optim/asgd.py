@@ -58,8 +58,12 @@ class ASGD(ElementwiseOptimizer):
     tensor([ 0.5000, -1.0000], requires_grad=True)
     """
 
-    _rule = UpdateRule("asgd", ("lr", "lambd", "alpha", "t0", "weight_decay", "maximize"), ("step", "eta", "mu"))
-    _states = ("ax",)
+    _rule = UpdateRule(
+        "asgd",
+        settings=("lr", "lambd", "alpha", "t0", "weight_decay", "maximize"),
+        counters=("step", "eta", "mu"),
+        states=("ax",),
+    )
 
     def __init__(
         self,

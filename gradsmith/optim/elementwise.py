@@ -27,12 +27,10 @@ SINCE = {
 class ElementwiseOptimizer(Optimizer):
     """Base class of the optimizers that have an `UpdateRule`.
 
-    A subclass defines `_rule`, `_states`, `_numbers` and `_formula`, and `_first_value` where states do not begin with
-    zeros.
+    A subclass defines `_rule`, `_numbers` and `_formula`, and `_first_value` where states do not begin with zeros.
     """
 
     _rule: ClassVar[UpdateRule]
-    _states: ClassVar[tuple[str, ...]] = ()  # those that have the shape of the parameter, in the order of the loop
 
     @calls_closure_first
     def step(self, closure: Closure | None = None) -> Any:
@@ -63,10 +61,6 @@ class ElementwiseOptimizer(Optimizer):
 
     # ---- what a rule consists of
 
-    def _state_names(self, group: Group) -> tuple[str | None, ...]:
-        """The states of the parameters of a group; None in the place of one that its settings do without."""
-        return self._states
-
     def _numbers(self, group: Group, counters: list[Any], is_new: bool) -> tuple[tuple[Any, ...], list[Any]]:
         """The numbers of the formula for one step, and the counters after it."""
         raise NotImplementedError
@@ -81,7 +75,7 @@ class ElementwiseOptimizer(Optimizer):
 
     def _new_state(self, group: Group, p: Tensor) -> dict[str, Tensor]:
         state = {name: counter(number_of(self._first_value(name, group, p))) for name in self._rule.counters}
-        for name in self._state_names(group):
+        for name in self._rule.states_in(group):
             if name is not None:
                 state[name] = filled_like(p, number_of(self._first_value(name, group, p)))
         return state
@@ -119,9 +113,9 @@ class ElementwiseOptimizer(Optimizer):
                     self._recorded_update(group, p, p.grad)
 
     def _recorded_update(self, group: Group, p: Tensor, grad: Tensor) -> None:
-        names = self._state_names(group)
-        old = self.state[p] if names or self._rule.counters else {}
+        names = self._rule.states_in(group)
         wanted = [*self._rule.counters, *(name for name in names if name is not None)]
+        old = self.state[p] if wanted else {}
         missing = [name for name in wanted if old.get(name) is None]
         state = {**(self._new_state(group, p) if missing else {}), **{k: v for k, v in old.items() if v is not None}}
         counters = [state[name] for name in self._rule.counters]

@@ -64,10 +64,10 @@ class NAdam(ElementwiseOptimizer):
 
     _rule = UpdateRule(
         "nadam",
-        ("lr", "betas", "eps", "weight_decay", "momentum_decay", "decoupled_weight_decay", "maximize"),
-        ("step", "mu_product"),
+        settings=("lr", "betas", "eps", "weight_decay", "momentum_decay", "decoupled_weight_decay", "maximize"),
+        counters=("step", "mu_product"),
+        states=("exp_avg", "exp_avg_sq"),
     )
-    _states = ("exp_avg", "exp_avg_sq")
 
     def __init__(
         self,

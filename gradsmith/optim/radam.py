@@ -61,8 +61,12 @@ class RAdam(ElementwiseOptimizer):
     tensor([ 0.5000, -1.0000], requires_grad=True)
     """
 
-    _rule = UpdateRule("radam", ("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize"), ("step",))
-    _states = ("exp_avg", "exp_avg_sq")
+    _rule = UpdateRule(
+        "radam",
+        settings=("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize"),
+        counters=("step",),
+        states=("exp_avg", "exp_avg_sq"),
+    )
 
     def __init__(
         self,

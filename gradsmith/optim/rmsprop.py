@@ -60,7 +60,12 @@ class RMSprop(ElementwiseOptimizer):
     tensor([ 0.5000, -1.5000], requires_grad=True)
     """
 
-    _rule = UpdateRule("rmsprop", ("lr", "alpha", "eps", "weight_decay", "momentum", "maximize"), ("step",))
+    _rule = UpdateRule(
+        "rmsprop",
+        settings=("lr", "alpha", "eps", "weight_decay", "momentum", "maximize"),
+        counters=("step",),
+        states=("square_avg", ("momentum_buffer", "momentum"), ("grad_avg", "centered")),
+    )
 
     def __init__(
         self,
@@ -89,10 +94,6 @@ class RMSprop(ElementwiseOptimizer):
                 "differentiable": differentiable,
             },
         )  # fmt: skip
-
-    def _state_names(self, group: Group) -> tuple[str | None, ...]:
-        buffer = "momentum_buffer" if group["momentum"] > 0 else None
-        return ("square_avg", buffer, "grad_avg" if group["centered"] else None)
 
     def _numbers(self, group: Group, counters: list[Any], is_new: bool) -> tuple[tuple[Any, ...], list[Any]]:
         sign, decay, _ = decays(group)

@@ -60,8 +60,12 @@ class Rprop(ElementwiseOptimizer):
     tensor([ 0.5000, -1.5000], requires_grad=True)
     """
 
-    _rule = UpdateRule("rprop", ("etas", "step_sizes", "maximize"), ("step",))
-    _states = ("prev", "step_size")
+    _rule = UpdateRule(
+        "rprop",
+        settings=("etas", "step_sizes", "maximize"),
+        counters=("step",),
+        states=("prev", "step_size"),
+    )
 
     def __init__(
         self,

@@ -56,7 +56,11 @@ class SGD(ElementwiseOptimizer):
     tensor([ 0.5000, -1.0000], requires_grad=True)
     """
 
-    _rule = UpdateRule("sgd", ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize"), ())
+    _rule = UpdateRule(
+        "sgd",
+        settings=("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize"),
+        states=(("momentum_buffer", "momentum"),),
+    )
 
     def __init__(
         self,
@@ -86,9 +90,6 @@ class SGD(ElementwiseOptimizer):
                 "fused": fused,
             },
         )  # fmt: skip
-
-    def _state_names(self, group: Group) -> tuple[str | None, ...]:
-        return () if is_zero(group["momentum"]) else ("momentum_buffer",)
 
     def _takes_rows(self, group: Group) -> bool:
         return bool(is_zero(group["momentum"]) and is_zero(group["weight_decay"]))

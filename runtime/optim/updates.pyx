@@ -9,6 +9,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from cpython.ref cimport PyObject
 from libc.string cimport memset
+cimport cython
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_dense, is_meta
@@ -51,6 +52,9 @@ cdef extern from "runtime/optim/updates_kernels.h":
     int gs_overlaps_itself(const Update *update)
     int gs_run_updates(const Rule *rule, Update *updates, Py_ssize_t count, parallel_function parallel)
 
+cdef enum:
+    MOST_STATES = GS_MOST_ARRAYS - 2
+
 cdef parallel_function parallel = <parallel_function>PyCapsule_GetPointer(parallel_loop(), "gradsmith.parallel_loop")
 
 
@@ -63,27 +67,59 @@ cdef class UpdateRule:
         Its name in updates_kernels.c.
     settings : tuple of str
         Keys of a parameter group, in the order in which the loop takes them; a pair counts as two.
-    counters : tuple of str
+    counters : tuple of str, optional
         States that are one number, such as ``step``.
+    states : tuple, optional
+        Those that have the shape of the parameter, in the order of the loop, by name. A pair of a name and a key of the
+        group is a state that exists only where the group's value isn't zero.
     """
 
     cdef const Rule *rule
     cdef readonly str loop
     cdef readonly tuple settings
     cdef readonly tuple counters
+    cdef tuple states           # names
+    cdef tuple conditions       # keys of the group, or None
     cdef dict ops               # what a step is called in messages, by the class of the optimizer
 
-    def __cinit__(self, str loop not None, tuple settings not None, tuple counters not None):
-        self.rule = gs_find_update_rule(loop.encode())
-        if self.rule == NULL or len(counters) != self.rule.n_counters:
-            raise ValueError(f"there is no loop {loop!r} with {len(counters)} counters")
+    def __cinit__(self, str loop not None, tuple settings not None, tuple counters not None=(), tuple states not None=()):
         self.loop, self.settings, self.counters, self.ops = loop, settings, counters, {}
+        self.states = tuple([state if isinstance(state, str) else state[0] for state in states])
+        self.conditions = tuple([None if isinstance(state, str) else state[1] for state in states])
+        self.rule = gs_find_update_rule(loop.encode())
+        if self.rule == NULL or len(counters) != self.rule.n_counters or not self.takes_states():
+            raise ValueError(f"there is no loop {loop!r} with the counters {counters} and the states {states}")
+
+    cdef bint takes_states(self):
+        """The loop relies on the states that all its variants have."""
+        for condition in self.conditions[:self.rule.n_states]:
+            if condition is not None:
+                return False
+        return self.rule.n_states <= len(self.states) <= MOST_STATES
+
+    cdef bint has_state(self, int i, object group) except -1:
+        cdef object condition = self.conditions[i]
+        if condition is None:
+            return True
+        value = group[condition]
+        return isinstance(value, TensorBase) or bool(value)
+
+    def states_in(self, group):
+        """Names of the states of a group's parameters; None in the place of one that the group does without."""
+        return [self.states[i] if self.has_state(i, group) else None for i in range(len(self.states))]
 
     cdef str op_of(self, object kind):
         found = self.ops.get(kind)
         if found is None:
             found = self.ops[kind] = f"{kind.__name__}.step"
         return found
+
+
+# What a loop wants to know of a group.
+cdef struct GroupSettings:
+    double[12] numbers
+    bint[3] has_state
+    bint has_any                # state, or counter
 
 
 # The tensors of one update, owned; NULL for a state that it does not have.
@@ -113,6 +149,8 @@ cdef PyObject *owned(object value) noexcept:
     return <PyObject *>value
 
 
+@cython.no_gc       # nothing refers to it
+@cython.freelist(2)
 cdef class Batch:
     """The parameters of one step."""
 
@@ -127,7 +165,7 @@ cdef class Batch:
     cdef list made              # (parameter, name, tensor) of states that have just been made, or None
     cdef list others            # arguments of `Optimizer._changes`, for the parameters that loops do not serve, or None
 
-    def __cinit__(self, optimizer, UpdateRule rule, Py_ssize_t most):
+    cdef int prepare_for(self, optimizer, UpdateRule rule, Py_ssize_t most) except -1:
         self.optimizer, self.rule, self.states = optimizer, rule, optimizer.state
         if not isinstance(self.states, dict):
             raise TypeError(f"the state of an optimizer is a dict, not a {type(self.states).__name__}")
@@ -136,6 +174,7 @@ cdef class Batch:
         self.operands = <Operands *>PyMem_Malloc((most + 1) * sizeof(Operands))
         if self.updates == NULL or self.operands == NULL:
             raise MemoryError()
+        return 0
 
     def __dealloc__(self):
         cdef Py_ssize_t i
@@ -146,21 +185,19 @@ cdef class Batch:
         PyMem_Free(self.operands)
 
     cdef int add_group(self, object group, list params) except -1:
-        cdef double[12] settings
+        cdef GroupSettings settings
         cdef TensorBase p
         cdef object grad
-        cdef tuple names = self.optimizer._state_names(group)
-        check_names(self.rule, names)
-        read_settings(self.rule, group, settings)
+        read_settings(self.rule, group, &settings)
         for p in params:
             if p is None:
                 raise TypeError(f"{self.op}: one of the params is None")
             grad = None if p.meta is None else (<TensorMeta>p.meta).grad
             if grad is not None:
-                self.add(group, p, <TensorBase>grad, names, settings)
+                self.add(group, p, <TensorBase>grad, &settings)
         return 0
 
-    cdef int add(self, object group, TensorBase p, TensorBase grad, tuple names, const double *settings) except -1:
+    cdef int add(self, object group, TensorBase p, TensorBase grad, const GroupSettings *settings) except -1:
         cdef Update *update = &self.updates[self.count]
         cdef Operands *operands = &self.operands[self.count]
         if is_indexed(grad) and not (is_unfilled(grad) and self.optimizer._takes_rows(group)):
@@ -168,34 +205,44 @@ cdef class Batch:
         memset(operands, 0, sizeof(Operands))
         update.geometry, update.rank = NULL, 0
         self.count += 1
-        self.gather(operands, group, p, grad, names)
+        self.gather(operands, group, p, grad, settings)
         check_writes(self.op, operands)
         if lay_out(update, operands) and not gs_overlaps_itself(update):
-            self.prepare(operands, settings, update.numbers)
+            self.prepare(operands, settings.numbers, update.numbers)
             return 0
         if self.others is None:
             self.others = []
-        self.others.append((group, p, grad, counters_of(operands), states_of(operands, names), operands.is_new))
+        states = self.states_of(operands)
+        self.others.append((group, p, grad, counters_of(operands), states, operands.is_new))
         release(operands, update)
         self.count -= 1
         return 0
 
-    cdef int gather(self, Operands *operands, object group, TensorBase p, TensorBase grad, tuple names) except -1:
+    cdef int gather(
+        self, Operands *operands, object group, TensorBase p, TensorBase grad, const GroupSettings *settings
+    ) except -1:
         """Find the states, or make them."""
         cdef int i
         cdef TensorBase tensor
-        cdef PyObject *state = PyDict_GetItemWithError(self.states, p) if names or self.rule.counters else NULL
+        cdef PyObject *state = PyDict_GetItemWithError(self.states, p) if settings.has_any else NULL
         operands.is_new, self.fresh = False, None
         operands.tensors[0], operands.arrays[0] = owned(p), owned(<object>p.array)
         operands.tensors[1], operands.arrays[1] = owned(grad), owned(<object>grad.array)
         for i in range(self.rule.rule.n_counters):
             tensor = self.state_of(state, self.rule.counters[i], group, p, NULL)
             operands.counters[i] = owned(tensor)
-        for i in range(len(names)):
-            if names[i] is not None:
-                tensor = self.state_of(state, names[i], group, p, &operands.is_new)
+        for i in range(len(self.rule.states)):
+            if settings.has_state[i]:
+                tensor = self.state_of(state, self.rule.states[i], group, p, &operands.is_new)
                 operands.tensors[2 + i], operands.arrays[2 + i] = owned(tensor), owned(<object>tensor.array)
         return 0
+
+    cdef list states_of(self, Operands *operands):
+        cdef int i
+        return [
+            None if operands.tensors[2 + i] == NULL else <object>operands.tensors[2 + i]
+            for i in range(len(self.rule.states))
+        ]
 
     cdef TensorBase state_of(self, PyObject *state, str name, object group, TensorBase p, bint *is_new):
         cdef PyObject *found = NULL if state == NULL else PyDict_GetItemWithError(checked_dict(<object>state), name)
@@ -254,7 +301,8 @@ cdef int take_step(object optimizer, UpdateRule rule) except -1:
     cdef Py_ssize_t i, most = 0
     for i in range(len(params)):
         most += len(<list>params[i])
-    cdef Batch batch = Batch(optimizer, rule, most)
+    cdef Batch batch = Batch.__new__(Batch)
+    batch.prepare_for(optimizer, rule, most)
     for i in range(len(groups)):
         batch.add_group(groups[i], <list>params[i])
     changes = () if batch.others is None else [optimizer._changes(*arguments) for arguments in batch.others]
@@ -269,29 +317,22 @@ cdef int take_step(object optimizer, UpdateRule rule) except -1:
 
 # ---- settings and counters
 
-cdef int check_names(UpdateRule rule, tuple names) except -1:
-    """The loop relies on the states that all its variants have."""
-    cdef bint is_right = names is not None and rule.rule.n_states <= len(names) <= GS_MOST_ARRAYS - 2
-    cdef int i
-    for i in range(rule.rule.n_states if is_right else 0):
-        is_right = is_right and names[i] is not None
-    if not is_right:
-        raise ValueError(f"the loop '{rule.loop}' does not work with the states {names}")
-    return 0
-
-
-cdef int read_settings(UpdateRule rule, object group, double *settings) except -1:
+cdef int read_settings(UpdateRule rule, object group, GroupSettings *settings) except -1:
     """Numbers, or tensors of one element; a pair of them gives two."""
-    cdef int count = 0
+    cdef int i, count = 0
     for name in rule.settings:
         value = group[name]
         if isinstance(value, (tuple, list)):
             for number in value:
-                count = put_setting(rule, name, number, settings, count)
+                count = put_setting(rule, name, number, settings.numbers, count)
         else:
-            count = put_setting(rule, name, value, settings, count)
+            count = put_setting(rule, name, value, settings.numbers, count)
     if count != rule.rule.n_settings:
         raise ValueError(f"the settings {rule.settings} of a parameter group have {count} numbers, not {rule.rule.n_settings}")
+    settings.has_any = rule.rule.n_counters != 0
+    for i in range(len(rule.states)):
+        settings.has_state[i] = rule.has_state(i, group)
+        settings.has_any = settings.has_any or settings.has_state[i]
     return 0
 
 
@@ -342,10 +383,6 @@ cdef void count_changes(Operands *operands) noexcept:
 
 cdef list counters_of(Operands *operands):
     return [<object>operands.counters[i] for i in range(GS_MOST_COUNTERS) if operands.counters[i] != NULL]
-
-
-cdef list states_of(Operands *operands, tuple names):
-    return [None if names[i] is None else <object>operands.tensors[2 + i] for i in range(len(names))]
 
 
 # ---- what the loops can take

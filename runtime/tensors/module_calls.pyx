@@ -8,6 +8,7 @@ that finds attributes (`tp_getattro`) gets `find_attribute`, which finds what Py
 place again when somebody gives the class another `__getattr__` or `__getattribute__`.
 """
 from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
+cimport cython
 
 cdef extern from *:
     """
@@ -29,7 +30,8 @@ cdef extern from "Python.h":
     bint PyDict_Check(object)
     Py_ssize_t PyDict_GET_SIZE(PyObject *) noexcept
     PyObject *PyDict_GetItemWithError(object, object) except? NULL
-    bint PyFunction_Check(PyObject *)
+    bint PyType_HasFeature(PyTypeObject *, unsigned long) noexcept
+    unsigned long Py_TPFLAGS_METHOD_DESCRIPTOR
     Py_ssize_t PyTuple_GET_SIZE(object)
     PyObject *PyTuple_GET_ITEM(object, Py_ssize_t)
     object PyObject_Call(object, object, PyObject *)
@@ -60,14 +62,36 @@ def call_by_hooks_or_forward(module, tuple args not None, dict kwargs not None):
 
 cdef object call_module(object self, object args, PyObject *kwargs):
     """``self(*args, **kwargs)``; `kwargs` may be NULL."""
+    cdef PyObject *function
     attributes = PyObject_GenericGetDict(self, NULL)
     if has_hooks(attributes):
         return call_with_hooks(self, args, {} if kwargs == NULL else <object>kwargs)
-    cdef PyObject *function = _PyType_Lookup(Py_TYPE(self), FORWARD)
-    cdef bint is_plain = function != NULL and PyFunction_Check(function) and kwargs == NULL
-    if is_plain and PyTuple_GET_SIZE(args) <= MOST and PyDict_GetItemWithError(attributes, FORWARD) == NULL:
-        return call_function(function, self, args)
+    if kwargs == NULL and PyTuple_GET_SIZE(args) <= MOST:
+        function = find_forward(self, attributes)
+        if function != NULL:
+            return call_function(function, self, args)
     return PyObject_Call(self.forward, args, kwargs)
+
+
+cdef object call_with(object module, object input):
+    """``module(input)``, without a tuple for most modules."""
+    cdef PyObject *function = NULL
+    cdef PyObject *stack[2]
+    if <void *>(<PyTypeObject *>Py_TYPE(module)).tp_call == <void *>call_module:
+        attributes = PyObject_GenericGetDict(module, NULL)
+        function = NULL if has_hooks(attributes) else find_forward(module, attributes)
+    if function == NULL:
+        return module(input)
+    stack[0], stack[1] = <PyObject *>module, <PyObject *>input
+    return PyObject_Vectorcall(function, stack, 2, NULL)
+
+
+cdef PyObject *find_forward(object self, object attributes) except? NULL:
+    """The function that is the method `forward`, borrowed; NULL where it is something else, or set on the object."""
+    cdef PyObject *found = _PyType_Lookup(Py_TYPE(self), FORWARD)
+    if found == NULL or not PyType_HasFeature(Py_TYPE(<object>found), Py_TPFLAGS_METHOD_DESCRIPTOR):
+        return NULL
+    return found if PyDict_GetItemWithError(attributes, FORWARD) == NULL else NULL
 
 
 cdef object call_function(PyObject *function, object self, object args):
@@ -78,6 +102,14 @@ cdef object call_function(PyObject *function, object self, object args):
     for place in range(count):
         stack[place + 1] = PyTuple_GET_ITEM(args, place)
     return PyObject_Vectorcall(function, stack, count + 1, NULL)
+
+
+@cython.binding(True)   # so that it is a method of the class that it is put into
+def call_in_turn(self, input):
+    """Call the modules in order, each with what the one before returned."""
+    for module in self._modules.values():
+        input = call_with(module, input)
+    return input
 
 
 cdef bint has_hooks(object attributes) except -1:

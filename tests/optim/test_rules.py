@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.runtime.optim.updates import UpdateRule
 from tests.optim.rules import CASES, SETTINGS, rule_of
 
 STEPS = 12
@@ -165,3 +166,31 @@ def test_the_numbers_of_a_tensor_are_settings_too():
         by_tensor.step()
         by_float.step()
     assert p.tolist() == q.tolist()
+
+
+@pytest.mark.parametrize(
+    "loop, counters, states",
+    [
+        ("adam", ("step",), ("exp_avg",)),
+        ("adam", ("step",), ("exp_avg", ("exp_avg_sq", "amsgrad"))),
+        ("adam", ("step",), ("a", "b", "c", "d")),
+        ("adam", (), ("exp_avg", "exp_avg_sq")),
+        ("adan", ("step",), ("exp_avg", "exp_avg_sq")),
+    ],
+)
+def test_a_rule_has_what_its_loop_needs(loop, counters, states):
+    settings = ("lr", "betas", "eps", "weight_decay", "decoupled_weight_decay", "maximize")
+    with pytest.raises(ValueError, match=loop):
+        UpdateRule(loop, settings, counters, states)
+
+
+def test_states_come_and_go_with_the_settings_of_their_group():
+    p, q = (gs.tensor([1.0, -2.0], requires_grad=True) for _ in range(2))
+    optimizer = gs.optim.SGD([{"params": [p]}, {"params": [q], "momentum": 0.5}], lr=0.25)
+    p.grad, q.grad = gs.ones(2), gs.ones(2)
+    optimizer.step()
+    assert list(optimizer.state) == [q] and q.tolist() == [0.75, -2.25]
+    optimizer.param_groups[0]["momentum"], optimizer.param_groups[1]["momentum"] = 1.0, 0.0
+    optimizer.step()
+    optimizer.step()
+    assert set(optimizer.state) == {p, q} and p.tolist() == [0.0, -3.0] and q.tolist() == [0.25, -2.75]

@@ -14,6 +14,7 @@ from ...contestants.eager import outcome, uncompared
 from ..data import images, labels, normal
 
 Loss = Callable[[Any, Any], Any]
+RATE = 0.1
 
 
 def module_step(inputs: int, hidden: int, batch: int) -> Builders:
@@ -26,14 +27,20 @@ def module_step(inputs: int, hidden: int, batch: int) -> Builders:
     }
 
 
-def program(make: Callable[[Any, list[Array]], tuple[Loss, list[Any]]], arrays: list[Array], data: Any) -> Program:
+def program(make: Callable[[Any, list[Array]], tuple[Loss, list[Any], Run]], arrays: list[Array], data: Any) -> Program:
     lib = library("gradsmith")
-    loss, parameters = make(lib, arrays)
-    run = step_of(lib, loss, parameters, *map(lib.tensor, data))
+    loss, parameters, update = make(lib, arrays)
+    x, y = map(lib.tensor, data)
+
+    def run() -> None:
+        loss(x, y).backward()
+        update()
+
     return Program(run, lambda: outcome(run, parameters))
 
 
-def through_modules(lib: Any, arrays: list[Array]) -> tuple[Loss, list[Any]]:
+def through_modules(lib: Any, arrays: list[Array]) -> tuple[Loss, list[Any], Run]:
+    """With layers, a loss and an optimizer of the library."""
     nn = lib.nn
     hidden, inputs = arrays[0].shape
     net, loss = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, 10)), nn.CrossEntropyLoss()
@@ -41,10 +48,17 @@ def through_modules(lib: Any, arrays: list[Array]) -> tuple[Loss, list[Any]]:
     with lib.no_grad():
         for parameter, array in zip(parameters, arrays):
             parameter.copy_(lib.tensor(array))
-    return lambda x, y: loss(net(x), y), parameters
+    optimizer = lib.optim.SGD(parameters, lr=RATE)
+
+    def update() -> None:
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return lambda x, y: loss(net(x), y), parameters, update
 
 
-def by_hand(lib: Any, arrays: list[Array]) -> tuple[Loss, list[Any]]:
+def by_hand(lib: Any, arrays: list[Array]) -> tuple[Loss, list[Any], Run]:
+    """With the functions that layers and losses call, and an update of each parameter in place."""
     functional = lib.nn.functional
     parameters = [lib.tensor(array, requires_grad=True) for array in arrays]
 
@@ -52,18 +66,13 @@ def by_hand(lib: Any, arrays: list[Array]) -> tuple[Loss, list[Any]]:
         w, b, v, c = parameters
         return functional.cross_entropy(functional.linear(functional.relu(functional.linear(x, w, b)), v, c), y)
 
-    return loss, parameters
-
-
-def step_of(lib: Any, loss: Loss, parameters: list[Any], x: Any, y: Any) -> Run:
-    def run() -> None:
-        loss(x, y).backward()
+    def update() -> None:
         with lib.no_grad():
             for p in parameters:
-                p.sub_(p.grad, alpha=0.1)
+                p.sub_(p.grad, alpha=RATE)
                 p.grad = None
 
-    return run
+    return loss, parameters, update
 
 
 def pass_over_data(count: int, batch: int) -> Builders:

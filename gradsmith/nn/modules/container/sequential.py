@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradsmith.nn.modules.container.places import insertion_place, numbered, place_of
 from gradsmith.nn.modules.module import Module
+from gradsmith.runtime.tensors.module_calls import call_in_turn
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -57,11 +58,7 @@ class Sequential(Module):
         for name, module in (first if isinstance(first, OrderedDict) else numbered(args)).items():
             self.add_module(name, module)
 
-    def forward(self, input: Any) -> Any:
-        """Call the modules in order."""
-        for module in self._modules.values():
-            input = module(input)
-        return input
+    forward = call_in_turn
 
     # ---- what a list can do
 
