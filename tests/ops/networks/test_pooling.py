@@ -383,3 +383,48 @@ def test_images_without_channels_are_refused(name, dims):
         with pytest.raises(RuntimeError, match="Expected an image of"):
             pool(gs.ones(shape), 1)
     assert pool(gs.ones(0, 3, *sizes), 2).shape == (0, 3, *[2] * dims)
+
+
+def greatest_by_scan(window):
+    """The place in a vector: of equal elements the first, of NaN the last."""
+    missing = np.flatnonzero(window != window)
+    return missing[-1] if len(missing) else int(np.argmax(window))
+
+
+def scattered(shape, dtype, rng):
+    """Few values that repeat themselves, with both zeros, infinities and, in one row of four, NaN."""
+    x = rng.integers(-2, 3, shape).astype(dtype)
+    if x.dtype.kind == "f":
+        x[rng.random(shape) < 0.3] = -0.0
+        x[rng.random(shape) < 0.05] = -np.inf
+        x[..., ::4, :][rng.random(x[..., ::4, :].shape) < 0.1] = np.nan
+    return x
+
+
+LONG_ROWS = [
+    # Windows abreast, with rims that padding cuts off; strides that have loads of their own, and others.
+    (9, 150, (1, 2), (1, 2), (0, 1), (1, 1)), (9, 150, (1, 5), (1, 1), (0, 2), (1, 1)),
+    (9, 150, (3, 3), (2, 3), (1, 1), (1, 1)), (9, 150, (2, 4), (1, 4), (1, 2), (2, 3)),
+    (9, 150, (1, 7), (1, 5), (0, 3), (1, 1)), (9, 150, (2, 3), (2, 2), (0, 0), (1, 1)),
+    # Long windows, whole rows, and rows that follow on each other.
+    (9, 150, (1, 70), (1, 80), (0, 0), (1, 1)), (9, 150, (1, 40), (1, 37), (0, 20), (1, 1)),
+    (9, 40, (1, 40), (1, 1), (0, 0), (1, 1)), (9, 40, (3, 40), (2, 1), (1, 0), (1, 1)),
+    (9, 40, (9, 40), (1, 1), (0, 0), (1, 1)), (9, 40, (3, 40), (1, 1), (1, 0), (2, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@pytest.mark.parametrize("height, width, kernel, stride, padding, dilation", LONG_ROWS)
+def test_places_in_long_rows(height, width, kernel, stride, padding, dilation, dtype):
+    x = scattered((3, 4, height, width), dtype, np.random.default_rng(11))
+    found, places = F.max_pool2d(gs.tensor(x), kernel, stride, padding, dilation, return_indices=True)
+    along = [windows_of(*of, False) for of in zip((height, width), kernel, stride, padding, dilation)]
+    numbers = np.arange(height * width).reshape(height, width)
+    for i, rows in enumerate(along[0]):
+        for j, columns in enumerate(along[1]):
+            inside = np.ix_(rows[(rows >= 0) & (rows < height)], columns[(columns >= 0) & (columns < width)])
+            for image in np.ndindex(3, 4):
+                best = greatest_by_scan(x[image][inside].ravel())
+                assert places[(*image, i, j)].item() == numbers[inside].ravel()[best]
+    taken = np.take_along_axis(x.reshape(3, 4, -1), places.numpy().reshape(3, 4, -1), 2).reshape(found.shape)
+    assert found.numpy().tobytes() == taken.tobytes()

@@ -17,7 +17,6 @@ typedef struct {
     const gs_windows *windows;
     const void *from;
     void *to;
-    npy_int64 *places;
     int is_out_of_memory;
 } pooling;
 
@@ -28,12 +27,6 @@ typedef struct {
     void *to;
     int is_outside;
 } placing;
-
-static npy_intp
-volume(const npy_intp *sizes)
-{
-    return sizes[0] * sizes[1] * sizes[2];
-}
 
 /* Is there one window, which is the whole image? */
 static int
@@ -52,60 +45,38 @@ divisor_of_whole(const gs_windows *w)
     return w->divisors[0][0] * w->divisors[1][0] * w->divisors[2][0];
 }
 
-#define WITH_MEANS
 #define REAL float
-#define TAG int32_t
 #define NAME(x) x##_float32
 #include "pooling_kernels.h"
 #undef REAL
-#undef TAG
 #undef NAME
 
 #define REAL double
-#define TAG int64_t
 #define NAME(x) x##_float64
 #include "pooling_kernels.h"
 #undef REAL
 #undef NAME
-#undef WITH_MEANS
 
-#define REAL int64_t
-#define NAME(x) x##_int64
-#include "pooling_kernels.h"
-#undef REAL
-#undef TAG
-#undef NAME
-
-/* Elements that an output reads, as if along each dimension all windows had the size of the first. */
-static npy_intp
-cost_of(const gs_windows *w)
+npy_intp
+gs_cost_of_windows(const gs_windows *w)
 {
-    npy_intp cost = volume(w->output) * 4;
+    npy_intp cost = gs_volume(w->output) * 4;
     for (int i = 0; i < GS_POOLED; i++) {
         cost *= w->output[i] ? (w->spans[i][1] - w->spans[i][0] + w->step[i] - 1) / w->step[i] : 0;
     }
-    return cost + volume(w->image);
+    return cost + gs_volume(w->image);
 }
 
 static int
-pool(gs_task task, const gs_windows *w, const void *from, void *to, npy_int64 *places)
+pool(gs_task task, const gs_windows *w, const void *from, void *to)
 {
-    pooling job = {.windows = w, .from = from, .to = to, .places = places};
-    gs_parallel(task, &job, w->images, cost_of(w), 1);
+    pooling job = {.windows = w, .from = from, .to = to};
+    gs_parallel(task, &job, w->images, gs_cost_of_windows(w), 1);
     if (job.is_out_of_memory) {
         PyErr_NoMemory();
         return -1;
     }
     return 0;
-}
-
-int
-gs_window_maxima(const gs_windows *w, const void *image, void *maxima, npy_int64 *places)
-{
-    gs_task task = w->type == NPY_FLOAT32   ? maxima_of_images_float32
-                   : w->type == NPY_FLOAT64 ? maxima_of_images_float64
-                                            : maxima_of_images_int64;
-    return pool(task, w, image, maxima, places);
 }
 
 int
@@ -115,7 +86,7 @@ gs_window_means(const gs_windows *w, const void *image, void *means)
         return w->type == NPY_FLOAT32 ? means_of_whole_images_float32(w, image, means)
                                       : means_of_whole_images_float64(w, image, means);
     }
-    return pool(w->type == NPY_FLOAT32 ? means_of_images_float32 : means_of_images_float64, w, image, means, NULL);
+    return pool(w->type == NPY_FLOAT32 ? means_of_images_float32 : means_of_images_float64, w, image, means);
 }
 
 int
@@ -125,7 +96,7 @@ gs_spread_means(const gs_windows *w, const void *means, void *image)
     if (is_whole(w)) {
         task = w->type == NPY_FLOAT32 ? spread_over_whole_images_float32 : spread_over_whole_images_float64;
     }
-    return pool(task, w, means, image, NULL);
+    return pool(task, w, means, image);
 }
 
 static int

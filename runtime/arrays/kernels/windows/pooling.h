@@ -19,6 +19,16 @@ typedef struct {
     const npy_intp *divisors[GS_POOLED]; /* of means: each place has three, whose product divides the sum */
 } gs_windows;
 
+/* Of the sizes of three dimensions. */
+static inline npy_intp
+gs_volume(const npy_intp *sizes)
+{
+    return sizes[0] * sizes[1] * sizes[2];
+}
+
+/* Elements that all outputs of an image read, as if along each dimension all windows had the size of the first. */
+npy_intp gs_cost_of_windows(const gs_windows *w);
+
 /* Called with the GIL, which large ones release; -1 with an exception. */
 
 /* `places` are those in the image: of equal elements the first, of NaN the last. */

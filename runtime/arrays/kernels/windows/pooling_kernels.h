@@ -1,95 +1,4 @@
-/* The loops of pooling.c for one type: REAL, with TAG an integer of its size, and NAME(x). */
-
-/* ---- greatest elements: first along each column of a window's rows, then along the row that this leaves */
-
-GS_CLONES static void
-NAME(raise_row)(const REAL *restrict row, REAL *restrict best, TAG *restrict rows, TAG number, npy_intp n)
-{
-    GS_IVDEP
-    for (npy_intp x = 0; x < n; x++) {
-        REAL value = row[x];
-        int is_next = (value > best[x]) | (value != value);
-        best[x] = is_next ? value : best[x];
-        rows[x] = is_next ? number : rows[x];
-    }
-}
-
-static void
-NAME(begin_row)(const REAL *row, REAL *best, TAG *rows, TAG number, npy_intp n)
-{
-    memcpy(best, row, sizeof(REAL) * (size_t)n);
-    for (npy_intp x = 0; x < n; x++) {
-        rows[x] = number;
-    }
-}
-
-static void
-NAME(choose)(const gs_windows *w, const REAL *best, const TAG *rows, REAL *maxima, npy_int64 *places)
-{
-    const npy_intp *span = w->spans[2];
-    npy_intp step = w->step[2], width = w->image[2];
-    for (npy_intp r = 0; r < w->output[2]; r++, span += 2) {
-        npy_intp column = span[0];
-        REAL greatest = best[column];
-        TAG row = rows[column];
-        for (npy_intp x = column + step; x < span[1]; x += step) {
-            REAL value = best[x];
-            int is_nan = value != value, was_nan = greatest != greatest;
-            int is_next = (value > greatest) | ((value == greatest) & (rows[x] < row)) |
-                          (is_nan & (!was_nan | (rows[x] >= row)));
-            greatest = is_next ? value : greatest;
-            row = is_next ? rows[x] : row;
-            column = is_next ? x : column;
-        }
-        maxima[r] = greatest;
-        places[r] = (npy_int64)row * width + column;
-    }
-}
-
-static void
-NAME(maxima_of_image)(const gs_windows *w, const REAL *image, REAL *maxima, npy_int64 *places, REAL *best, TAG *rows)
-{
-    for (npy_intp p = 0; p < w->output[0]; p++) {
-        const npy_intp *outer = w->spans[0] + 2 * p;
-        for (npy_intp q = 0; q < w->output[1]; q++) {
-            const npy_intp *inner = w->spans[1] + 2 * q;
-            int is_first = 1;
-            for (npy_intp a = outer[0]; a < outer[1]; a += w->step[0]) {
-                for (npy_intp b = inner[0]; b < inner[1]; b += w->step[1]) {
-                    npy_intp row = a * w->image[1] + b;
-                    (is_first ? NAME(begin_row) : NAME(raise_row))(image + row * w->image[2], best, rows, (TAG)row,
-                                                                   w->image[2]);
-                    is_first = 0;
-                }
-            }
-            NAME(choose)(w, best, rows, maxima, places);
-            maxima += w->output[2];
-            places += w->output[2];
-        }
-    }
-}
-
-static void
-NAME(maxima_of_images)(void *context, npy_intp first, npy_intp last)
-{
-    pooling *job = context;
-    const gs_windows *w = job->windows;
-    npy_intp n_image = volume(w->image), n_output = volume(w->output);
-    REAL *best = malloc(sizeof(REAL) * (size_t)(w->image[2] + 1));
-    TAG *rows = malloc(sizeof(TAG) * (size_t)(w->image[2] + 1));
-    if (best == NULL || rows == NULL) {
-        job->is_out_of_memory = 1;
-        last = first;
-    }
-    for (npy_intp i = first; i < last; i++) {
-        NAME(maxima_of_image)(w, (const REAL *)job->from + i * n_image, (REAL *)job->to + i * n_output,
-                              job->places + i * n_output, best, rows);
-    }
-    free(rows);
-    free(best);
-}
-
-#ifdef WITH_MEANS
+/* The loops of pooling.c for one floating type: REAL, and NAME(x). */
 
 /* ---- means: sums along columns, and of these; float64, so that large windows lose nothing */
 
@@ -163,7 +72,7 @@ NAME(means_of_image)(const gs_windows *w, const REAL *image, REAL *means, double
 static void
 NAME(spread_over_image)(const gs_windows *w, const REAL *means, REAL *image, REAL *line)
 {
-    memset(image, 0, sizeof(REAL) * (size_t)volume(w->image));
+    memset(image, 0, sizeof(REAL) * (size_t)gs_volume(w->image));
     for (npy_intp p = 0; p < w->output[0]; p++) {
         const npy_intp *outer = w->spans[0] + 2 * p;
         for (npy_intp q = 0; q < w->output[1]; q++, means += w->output[2]) {
@@ -183,7 +92,7 @@ NAME(spread_over_image)(const gs_windows *w, const REAL *means, REAL *image, REA
 static int
 NAME(means_of_whole_images)(const gs_windows *w, const REAL *images, REAL *means)
 {
-    if (NAME(gs_sum)(images, means, w->images, volume(w->image), 1) < 0) {
+    if (NAME(gs_sum)(images, means, w->images, gs_volume(w->image), 1) < 0) {
         return -1;
     }
     for (npy_intp i = 0; i < w->images; i++) {
@@ -196,7 +105,7 @@ static void
 NAME(spread_over_whole_images)(void *context, npy_intp first, npy_intp last)
 {
     const pooling *job = context;
-    npy_intp n = volume(job->windows->image);
+    npy_intp n = gs_volume(job->windows->image);
     double divisor = (double)divisor_of_whole(job->windows);
     for (npy_intp i = first; i < last; i++) {
         REAL share = (REAL)((double)((const REAL *)job->from)[i] / divisor), *image = (REAL *)job->to + i * n;
@@ -217,8 +126,8 @@ NAME(means_of_images)(void *context, npy_intp first, npy_intp last)
         return;
     }
     for (npy_intp i = first; i < last; i++) {
-        NAME(means_of_image)(w, (const REAL *)job->from + i * volume(w->image),
-                             (REAL *)job->to + i * volume(w->output), sums);
+        NAME(means_of_image)(w, (const REAL *)job->from + i * gs_volume(w->image),
+                             (REAL *)job->to + i * gs_volume(w->output), sums);
     }
     free(sums);
 }
@@ -234,8 +143,8 @@ NAME(spread_over_images)(void *context, npy_intp first, npy_intp last)
         return;
     }
     for (npy_intp i = first; i < last; i++) {
-        NAME(spread_over_image)(w, (const REAL *)job->from + i * volume(w->output),
-                                (REAL *)job->to + i * volume(w->image), line);
+        NAME(spread_over_image)(w, (const REAL *)job->from + i * gs_volume(w->output),
+                                (REAL *)job->to + i * gs_volume(w->image), line);
     }
     free(line);
 }
@@ -280,5 +189,3 @@ NAME(add_to_places)(void *context, npy_intp first, npy_intp last)
         }
     }
 }
-
-#endif
