@@ -7,10 +7,10 @@
  * Then the innermost reduced group is removed, again and again.  Each time the array is (outer, r, inner) and becomes
  * (outer, inner), so there is one kernel shape for everything.
  */
+#include "extremes.h"
 #include "int_sum.h"
 #include "integer_complex_product.h"
 #include "product.h"
-#include "short_extremes.h"
 #include "sum.h"
 #include "support/array_cache.h"
 #include "support/axes.h"
@@ -498,8 +498,8 @@ gs_prod(PyObject *a, PyObject *argument, int keepdims)
 static int
 keep_largest(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
-    if (inner == 1 && gs_has_short_extremes(type, r)) {
-        gs_short_extremes(type, 1, x, out, outer, r);
+    if (gs_has_extremes(type, r, inner)) {
+        gs_extremes(type, 1, x, out, outer, r, inner);
         return 0;
     }
     return reduce_by_loop(type, loop, x, out, outer, r, inner);
@@ -508,8 +508,8 @@ keep_largest(int type, const gs_loop *loop, const char *x, char *out, npy_intp o
 static int
 keep_smallest(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
 {
-    if (inner == 1 && gs_has_short_extremes(type, r)) {
-        gs_short_extremes(type, 0, x, out, outer, r);
+    if (gs_has_extremes(type, r, inner)) {
+        gs_extremes(type, 0, x, out, outer, r, inner);
         return 0;
     }
     return reduce_by_loop(type, loop, x, out, outer, r, inner);

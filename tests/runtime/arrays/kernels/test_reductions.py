@@ -53,14 +53,17 @@ def test_extremes(dtype, shape, threads):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("rows", [1, 2, 9, 300])
 def test_extremes_of_short_rows(dtype, rows, threads):
-    """Short rows are looked through together with the beginning of the next; NaN stays in its row."""
-    for n in range(1, 40):
+    """Short rows are looked through together with the beginning of the next; NaN stays in its row, or column."""
+    for n in (*range(1, 40), 63, 64, 65, 100, 255, 256, 257, 1023, 1024, 1025):
         x = values(dtype, (rows, n))
         x[::3, n // 2] = np.nan
         x[1::3, n - 1] = np.inf
         x[2::3, 0] = -np.inf
         assert_same(kernels.apply_amax(x, 1, False), x.max(1))
         assert_same(kernels.apply_amin(x, 1, False), x.min(1))
+        for stacked in (np.stack([x, -x]), np.stack([x[:, ::-1], x])):
+            assert_same(kernels.apply_amax(stacked, 1, False), stacked.max(1))
+            assert_same(kernels.apply_amin(stacked, 1, False), stacked.min(1))
 
 
 def test_extremes_of_nan_and_nothing():
