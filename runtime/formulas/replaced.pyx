@@ -184,62 +184,77 @@ cdef object padded_array(object array, object pad, object value):
     cdef Padding p
     cdef npy_intp[MAX_DIMS] sizes, first
     cdef int ndim = cnp.PyArray_NDIM(array), dim
-    cdef npy_intp before, after, stop
+    cdef npy_intp before, after, stop, place
     for dim in range(ndim):
         before = pad[2 * (ndim - 1 - dim)] if 2 * (ndim - 1 - dim) < len(pad) else 0
         after = pad[2 * (ndim - 1 - dim) + 1] if 2 * (ndim - 1 - dim) < len(pad) else 0
         first[dim] = min(max(-before, 0), cnp.PyArray_DIM(array, dim))
         stop = max(cnp.PyArray_DIM(array, dim) + min(after, 0), first[dim])
-        p.start[dim], p.count[dim] = max(before, 0), stop - first[dim]
-        sizes[dim] = p.start[dim] + p.count[dim] + max(after, 0)
+        p.before[dim], p.count[dim] = max(before, 0), stop - first[dim]
+        sizes[dim] = p.before[dim] + p.count[dim] + max(after, 0)
     result = take(empty_array(cnp.PyArray_TYPE(array), ndim, sizes))
     filling = take(full_array(cnp.PyArray_TYPE(array), 0, NULL, value))
-    p.ndim, p.sizes = ndim, sizes
-    p.filling, p.item_size = cnp.PyArray_BYTES(filling), cnp.PyArray_ITEMSIZE(array)
-    cdef npy_intp step = p.item_size
+    p.ndim, p.item_size = ndim, cnp.PyArray_ITEMSIZE(array)
+    for place in range(PATTERN // p.item_size):
+        memcpy(&p.pattern[place * p.item_size], cnp.PyArray_BYTES(filling), p.item_size)
+    cdef npy_intp step = p.item_size, span = p.item_size
     cdef const char *source = cnp.PyArray_BYTES(array)
     for dim in range(ndim - 1, -1, -1):
-        p.step[dim] = step
+        p.step[dim], p.span[dim] = step, span
+        p.after[dim] = sizes[dim] - p.before[dim] - p.count[dim]
         source += first[dim] * step
         step *= cnp.PyArray_DIM(array, dim)
+        span *= sizes[dim]
     cdef char *to = cnp.PyArray_BYTES(result)
     with nogil:
         write_padded(&p, 0, source, to)
     return result
 
 
+cdef enum:
+    PATTERN = 64
+
 cdef struct Padding:
     int ndim
-    npy_intp *sizes                     # of the result, and where in it the values are that are kept
-    npy_intp[MAX_DIMS] start, count
-    npy_intp[MAX_DIMS] step             # in bytes, from one value to the next along a dimension
-    const char *filling                 # an element
+    npy_intp[MAX_DIMS] before, count, after     # along each dimension: filled, kept, filled
+    npy_intp[MAX_DIMS] step, span               # in bytes, from one place to the next in the source and in the result
+    char[PATTERN] pattern                       # what is filled in, again and again
     npy_intp item_size
 
 
 cdef char *write_padded(const Padding *p, int dim, const char *source, char *to) noexcept nogil:
     """Write the part of the result that goes over the dimensions from one on; where the next part goes."""
-    cdef npy_intp i, rest = p.item_size
-    cdef int d
-    if dim == p.ndim:
-        copy_few(to, source, p.item_size)
-        return to + p.item_size
-    for d in range(dim + 1, p.ndim):
-        rest *= p.sizes[d]
-    to = write_filling(p, to, p.start[dim] * rest)
-    if dim == p.ndim - 1:
-        copy_few(to, source, p.count[dim] * p.item_size)
-        to += p.count[dim] * p.item_size
+    cdef npy_intp i
+    if dim >= p.ndim - 1:
+        return write_rows(p, 1, source, 0, to)
+    to = write_filling(p, to, p.before[dim] * p.span[dim])
+    if dim == p.ndim - 2:
+        to = write_rows(p, p.count[dim], source, p.step[dim], to)
     else:
         for i in range(p.count[dim]):
             to = write_padded(p, dim + 1, source + i * p.step[dim], to)
-    return write_filling(p, to, (p.sizes[dim] - p.start[dim] - p.count[dim]) * rest)
+    return write_filling(p, to, p.after[dim] * p.span[dim])
+
+
+cdef char *write_rows(const Padding *p, npy_intp rows, const char *source, npy_intp step, char *to) noexcept nogil:
+    """Rows of the last dimension; what follows one and what precedes the next are filled together."""
+    cdef npy_intp row, last = p.ndim - 1
+    cdef npy_intp before = p.before[last] * p.item_size if p.ndim else 0
+    cdef npy_intp kept = p.count[last] * p.item_size if p.ndim else p.item_size
+    cdef npy_intp after = p.after[last] * p.item_size if p.ndim else 0
+    if rows == 0:
+        return to
+    to = write_filling(p, to, before)
+    for row in range(rows):
+        copy_few(to, source + row * step, kept)
+        to = write_filling(p, to + kept, after + before if row < rows - 1 else after)
+    return to
 
 
 cdef char *write_filling(const Padding *p, char *to, npy_intp size) noexcept nogil:
-    """Elements in so many bytes."""
-    cdef npy_intp written = min(size, p.item_size), more
-    copy_few(to, p.filling, written)
+    """The pattern in so many bytes."""
+    cdef npy_intp written = min(size, PATTERN), more
+    copy_few(to, p.pattern, written)
     while written < size:               # what is written already once more
         more = min(written, size - written)
         memcpy(to + written, to, more)

@@ -34,6 +34,20 @@ def test_elements_that_are_taken_away():
     assert F.pad(x, (-1, 2), "circular").tolist() == [[1, 2, 3, 4, 5, 1, 2]]
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "int32", "float64", "complex128"])
+def test_wide_and_narrow_fillings_of_all_item_sizes(dtype):
+    """Also where a dimension is cut off on one side, or of no size."""
+    for shape in [(5,), (3, 70), (2, 3, 4), (0, 3), (3, 0)]:
+        x = RNG.integers(0, 2, shape).astype(dtype)
+        for before, after in [(0, 0), (1, 0), (3, 9), (40, 31), (-1, 6)]:
+            pairs = [(max(before, -n), after) for n in shape]
+            kept = x[tuple(slice(max(-before, 0), None) for before, _ in pairs)]
+            expected = np.pad(kept, [(max(before, 0), after) for before, after in pairs], constant_values=1)
+            found = F.pad(gs.tensor(x), [n for pair in reversed(pairs) for n in pair], value=1).numpy()
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+
+
 def test_paddings_that_leave_nothing():
     for mode in ("reflect", "replicate", "circular"):
         assert F.pad(gs.ones(1, 2), (0, -2), mode).shape == (1, 0)
