@@ -16,6 +16,26 @@ typedef struct {
     int covers; /* has each element of the image a place in a plane? */
 } emptying;
 
+/* The places of a row of a plane that lie in the source, and where in it the first place of all lies, in it or before. */
+typedef struct {
+    npy_intp start, end, begin;
+} piece;
+
+static piece
+piece_of_row(const gs_layout *l, npy_intp phase)
+{
+    npy_intp step = l->step[2], begin = phase + l->first[2];
+    npy_intp start = begin < 0 ? smaller((step - 1 - begin) / step, l->extent[2]) : 0;
+    npy_intp end = l->source[2] <= begin ? 0 : smaller(ceil_div(l->source[2] - begin, step), l->extent[2]);
+    return (piece){start, larger(start, end), begin};
+}
+
+static int
+is_read(const gs_layout *l, const npy_intp *phase)
+{
+    return phase[0] < l->n_read[0] && phase[1] < l->n_read[1] && phase[2] < l->n_read[2];
+}
+
 #include "support/with_float32.h"
 #include "planes_fill.h"
 #include "support/with_float64.h"
@@ -24,8 +44,20 @@ typedef struct {
 void
 gs_finish_layout(gs_layout *l)
 {
+    memcpy(l->n_read, l->step, sizeof l->n_read);
     l->n_phases = volume(l->step);
     l->plane_size = volume(l->extent) + GS_SLACK;
+}
+
+/* In which there are taps. */
+static npy_intp
+last_phase(npy_intp window, npy_intp dilation, npy_intp stride)
+{
+    npy_intp last = 0;
+    for (npy_intp k = 0; k < window; k++) {
+        last = larger(last, k * dilation % stride);
+    }
+    return last;
 }
 
 void
@@ -38,6 +70,9 @@ gs_lay_out_image(const gs_convolution *c, gs_layout *l)
         l->extent[i] = c->output[i] + (c->window[i] - 1) * c->dilation[i] / c->stride[i];
     }
     gs_finish_layout(l);
+    for (int i = 0; i < GS_CONVOLVED; i++) {
+        l->n_read[i] = last_phase(c->window[i], c->dilation[i], c->stride[i]) + 1;
+    }
 }
 
 npy_intp

@@ -13,6 +13,7 @@ typedef struct {
     npy_intp source[GS_CONVOLVED], step[GS_CONVOLVED], extent[GS_CONVOLVED];
     npy_intp first[GS_CONVOLVED]; /* the place in the source that comes first in a plane */
     npy_intp n_phases, plane_size; /* elements, with the slack */
+    npy_intp n_read[GS_CONVOLVED]; /* phases along each dimension from the first on; no tap is in the others */
 } gs_layout;
 
 #define GS_SLACK 32 /* elements after a plane, which the last tile reads */
