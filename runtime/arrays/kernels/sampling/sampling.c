@@ -6,7 +6,7 @@
  *
  *     image[channel][element]   ->   turned[element][channel]
  *
- * Where points are too few to turn an image for, their elements are fetched as the image is.
+ * Where points are too few to turn an image for, or there is one channel, elements are fetched as the image is.
  *
  * Sums have one order, whatever the number of threads.
  */
@@ -94,7 +94,7 @@ lay_out(sampling *job)
 static int
 is_taken(const gs_samples *s)
 {
-    return s->points * s->taps <= (s->size <= SMALL ? s->size : s->size / 4);
+    return s->channels == 1 || s->points * s->taps <= (s->size <= SMALL ? s->size : s->size / 4);
 }
 
 static int

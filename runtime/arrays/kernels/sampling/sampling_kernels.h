@@ -2,14 +2,19 @@
 
 /* ---- turning: [channel][element] to [element][channel], and back */
 
-static void
+/* What is `to`, unless there is one channel: that is turned already. */
+static const REAL *
 NAME(turn)(const REAL *from, npy_intp step, npy_intp channels, npy_intp n, npy_intp width, REAL *to)
 {
     npy_intp size = (npy_intp)sizeof(REAL);
+    if (width == 1) {
+        return from;
+    }
     if (channels < width) {
         memset(to, 0, (size_t)(n * width * size));
     }
     gs_lay_across(size, from, step * size, to, width * size, channels, n);
+    return to;
 }
 
 static void
@@ -77,9 +82,22 @@ NAME(dot)(const int width, const REAL *one, const REAL *other)
 }
 
 GS_INLINE void
+NAME(weigh_one)(const REAL *values, const REAL *image, const npy_int64 *places, npy_intp n, REAL *restrict weights)
+{
+    GS_IVDEP
+    for (npy_intp p = 0; p < n; p++) {
+        weights[p] = places[p] >= 0 ? weights[p] + values[p] * image[places[p]] : weights[p];
+    }
+}
+
+GS_INLINE void
 NAME(weigh_points)(const int width, const block *b, const REAL *values, const REAL *image, REAL *weights)
 {
     for (npy_intp k = 0; k < b->taps; k++) {
+        if (width == 1) {
+            NAME(weigh_one)(values, image, b->places + k * b->step, b->n, weights + k * b->step);
+            continue;
+        }
         for (npy_intp p = 0; p < b->n; p++) {
             npy_int64 at = b->places[k * b->step + p];
             if (at >= 0) {
@@ -198,39 +216,43 @@ NAME(spread_groups)(void *context, npy_intp first, npy_intp last)
 {
     sampling *job = context;
     const gs_samples *s = job->samples;
-    REAL *image = malloc(sizeof(REAL) * (size_t)(s->size * job->width)), values[BLOCK * WIDEST];
-    if (image == NULL) {
+    REAL *turned = malloc(sizeof(REAL) * (size_t)(s->size * job->width)), space[BLOCK * WIDEST];
+    if (turned == NULL) {
         job->is_out_of_memory = 1;
         return;
     }
     for (npy_intp group = first; group < last; group++) {
         npy_intp n = group / job->n_groups, channel = group % job->n_groups * job->width;
         npy_intp channels = smaller(job->width, s->channels - channel), row = n * s->channels + channel;
+        REAL *to = (REAL *)job->result + row * s->size, *image = job->width == 1 ? to : turned;
         memset(image, 0, sizeof(REAL) * (size_t)(s->size * job->width));
         for (npy_intp point = 0; point < s->points; point += BLOCK) {
             block b = block_of(job, n, point, smaller(BLOCK, s->points - point), sizeof(REAL));
             const REAL *from = (const REAL *)job->values + row * s->points + point;
-            NAME(turn)(from, s->points, channels, b.n, job->width, values);
+            const REAL *values = NAME(turn)(from, s->points, channels, b.n, job->width, space);
             NAME(spread_block)(job->width, &b, values, image);
         }
-        NAME(turn_back)(image, s->size, channels, s->size, job->width, (REAL *)job->result + row * s->size);
+        if (image != to) {
+            NAME(turn_back)(image, s->size, channels, s->size, job->width, to);
+        }
     }
-    free(image);
+    free(turned);
 }
 
 /* All channels of a chunk, of which there is one group: each weight is a sum over them. */
 static void
-NAME(weigh_chunk)(const sampling *job, npy_intp n, npy_intp first, npy_intp end, REAL *image)
+NAME(weigh_chunk)(const sampling *job, npy_intp n, npy_intp first, npy_intp end, REAL *turned)
 {
     const gs_samples *s = job->samples;
-    REAL values[BLOCK * WIDEST];
+    REAL space[BLOCK * WIDEST];
     for (npy_intp channel = 0; channel < s->channels; channel += job->width) {
         npy_intp channels = smaller(job->width, s->channels - channel), row = n * s->channels + channel;
-        NAME(turn)((const REAL *)job->image + row * s->size, s->size, channels, s->size, job->width, image);
+        const REAL *whole = (const REAL *)job->image + row * s->size;
+        const REAL *image = NAME(turn)(whole, s->size, channels, s->size, job->width, turned);
         for (npy_intp point = first; point < end; point += BLOCK) {
             block b = block_of(job, n, point, smaller(BLOCK, end - point), sizeof(REAL));
             const REAL *from = (const REAL *)job->values + row * s->points + point;
-            NAME(turn)(from, s->points, channels, b.n, job->width, values);
+            const REAL *values = NAME(turn)(from, s->points, channels, b.n, job->width, space);
             NAME(weigh_block)(job->width, &b, values, image, (REAL *)job->result + n * s->taps * s->points + point);
         }
     }
