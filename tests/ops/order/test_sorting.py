@@ -22,7 +22,7 @@ def test_equal_elements_keep_their_order(dtype, size, descending):
         np.testing.assert_array_equal(values.numpy(), array[places])
 
 
-@pytest.mark.parametrize("size", [4, 20, 1000])
+@pytest.mark.parametrize("size", [4, 20, 50, 100, 1000])
 def test_nan_is_the_greatest(size):
     array = np.random.default_rng(0).standard_normal(size)
     array[[1, 3]] = nan
@@ -212,7 +212,7 @@ def test_which_rows_are_sorted_by_digits():
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"])
-@pytest.mark.parametrize("length", [0, 1, 5, 6, 8, 9, 16, 17, 32, 33])
+@pytest.mark.parametrize("length", [0, 1, 5, 6, 8, 9, 16, 17, 32, 33, 64, 65, 127, 128, 129])
 def test_short_rows_along_every_dimension(dtype, length):
     array = np.random.default_rng(length).integers(0, 4, (3, length, 2)).astype(dtype)
     for axis, x in ((1, array), (0, np.moveaxis(array, 1, 0)), (2, np.moveaxis(array, 1, 2))):

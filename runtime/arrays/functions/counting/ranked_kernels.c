@@ -16,9 +16,9 @@
 #include <string.h>
 
 enum {
-    FEW = GS_FEW_TO_ORDER, /* elements that are each compared with each */
-    SHORT = 512,   /* elements of a row that is not made shorter */
-    SOME = 32,     /* of its elements, from which one is chosen to split it */
+    FEW = 32,    /* elements that are each compared with each to find the one of a rank */
+    SHORT = 512, /* elements of a row that is not made shorter */
+    SOME = 32,   /* of its elements, from which one is chosen to split it */
     MOST_SPLITS = 48
 };
 

@@ -4,6 +4,9 @@
 #define LEAST ((MASK)((npy_uint64)1 << (8 * sizeof(MASK) - 1)))
 #define GREATEST ((MASK)~LEAST)
 
+/* So many elements are gone through together: a vector, or two. */
+#define LANES (sizeof(MASK) == 1 ? 64 : sizeof(MASK) == 2 ? 32 : 16)
+
 /* An integer in the place of the element: equal ones have one, and NaN has the greatest. */
 GS_INLINE MASK
 NAME(key_of)(T x)
@@ -106,28 +109,51 @@ NAME(place_of)(const MASK *keys, MASK key, npy_intp before)
     return i;
 }
 
-/* For each of few elements, how many come before it. `width` is n or more, a constant. */
+/* For each of few elements, how many come before it: of those before it in the row the ones that are not greater, and of
+ * those behind it the lesser ones. `width` is n or more, a constant. */
 GS_INLINE void
 NAME(count_before)(const MASK *keys, npy_intp n, int width, MASK *before)
 {
-    memset(before, 0, sizeof(MASK) * FEW);
-    for (npy_intp i = 0; i < n; i++) {
-        const MASK key = keys[i], at = (MASK)i;
-        GS_VECTOR
-        for (int k = 0; k < width; k++)
-            before[k] += (MASK)((key < keys[k]) | ((key == keys[k]) & (at < (MASK)k)));
+    const int lanes = width < (int)LANES ? width : (int)LANES;
+    for (int from = 0; from < width; from += lanes) {
+        MASK own[LANES], count[LANES] = {0};
+        npy_intp i = 0;
+        memcpy(own, keys + from, sizeof(MASK) * (size_t)lanes);
+        for (; i < from; i++) {
+            const MASK key = keys[i];
+            GS_VECTOR
+            for (int k = 0; k < lanes; k++)
+                count[k] += (MASK)(key <= own[k]);
+        }
+        for (; i < n && i < from + lanes; i++) {
+            const MASK key = keys[i], at = (MASK)(i - from);
+            GS_VECTOR
+            for (int k = 0; k < lanes; k++)
+                count[k] += (MASK)((key < own[k]) | ((key == own[k]) & (at < (MASK)k)));
+        }
+        for (; i < n; i++) {
+            const MASK key = keys[i];
+            GS_VECTOR
+            for (int k = 0; k < lanes; k++)
+                count[k] += (MASK)(key < own[k]);
+        }
+        memcpy(before + from, count, sizeof(MASK) * (size_t)lanes);
     }
 }
 
 GS_INLINE void
-NAME(ranks_of_few)(const MASK *keys, npy_intp n, MASK *ranks)
+NAME(ranks_of)(const MASK *keys, npy_intp n, MASK *ranks)
 {
-    if (n <= 8)
+    if (n <= 8 && sizeof(MASK) > 1)
         NAME(count_before)(keys, n, 8, ranks);
     else if (n <= 16)
         NAME(count_before)(keys, n, 16, ranks);
-    else
+    else if (n <= FEW)
         NAME(count_before)(keys, n, FEW, ranks);
+    else if (n <= 64)
+        NAME(count_before)(keys, n, 64, ranks);
+    else
+        NAME(count_before)(keys, n, GS_FEW_TO_ORDER, ranks);
 }
 
 GS_INLINE npy_intp
@@ -135,7 +161,7 @@ NAME(place_among_few)(const MASK *keys, npy_intp n, npy_intp rank)
 {
     MASK ranks[FEW];
     npy_intp place = 0;
-    NAME(ranks_of_few)(keys, n, ranks);
+    NAME(ranks_of)(keys, n, ranks);
     while (ranks[place] != rank)
         place++;
     return place;
@@ -179,20 +205,20 @@ NAME(rank_rows)(gs_ranking *r, npy_intp first, npy_intp last)
         free(keys);
 }
 
-/* All of the order of rows of at most FEW elements. */
+/* All of the order of rows of at most GS_FEW_TO_ORDER elements. */
 GS_CLONES static void
 NAME(order_rows)(const gs_short_rows *r, npy_intp first, npy_intp last)
 {
     const npy_intp n = r->n;
     const MASK turned = r->descending ? (MASK)~(MASK)0 : 0;
-    MASK keys[FEW] = {0}, ranks[FEW];
+    MASK keys[GS_FEW_TO_ORDER] = {0}, ranks[GS_FEW_TO_ORDER];
     for (npy_intp row = first; row < last; row++) {
         const T *elements = (const T *)r->rows + row * n;
         T *values = (T *)r->values + row * n;
         npy_int64 *places = r->places + row * n;
         for (npy_intp i = 0; i < n; i++)
             keys[i] = (MASK)(NAME(key_of)(elements[i]) ^ turned);
-        NAME(ranks_of_few)(keys, n, ranks);
+        NAME(ranks_of)(keys, n, ranks);
         for (npy_intp i = 0; i < n; i++) {
             values[ranks[i]] = elements[i];
             places[ranks[i]] = i;
@@ -200,5 +226,6 @@ NAME(order_rows)(const gs_short_rows *r, npy_intp first, npy_intp last)
     }
 }
 
+#undef LANES
 #undef LEAST
 #undef GREATEST
