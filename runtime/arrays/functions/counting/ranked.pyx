@@ -52,7 +52,8 @@ def ordered_short_rows(rows, bint descending):
     """All elements of each row in order, and their places; None of rows of other lengths, or of elements without a loop."""
     cdef ShortRows job
     cdef int ndim = cnp.PyArray_NDIM(rows), type_number = cnp.PyArray_TYPE(rows)
-    if ndim == 0 or not gs_can_rank(type_number) or not LEAST <= cnp.PyArray_DIM(rows, ndim - 1) <= GS_FEW_TO_ORDER:
+    cdef npy_intp most = GS_FEW_TO_ORDER if cnp.PyArray_ITEMSIZE(rows) < 8 else GS_FEW_TO_ORDER // 2
+    if ndim == 0 or not gs_can_rank(type_number) or not LEAST <= cnp.PyArray_DIM(rows, ndim - 1) <= most:
         return None
     rows = take(contiguous(<PyObject *>rows))
     values = fresh_of_sizes(rows, type_number, ndim, cnp.PyArray_DIMS(rows))

@@ -32,7 +32,7 @@ typedef struct {
     npy_int64 *places;
 } gs_short_rows;
 
-enum { GS_FEW_TO_ORDER = 128 };
+enum { GS_FEW_TO_ORDER = 128 }; /* and half as many of 8 bytes */
 
 /* Orders the rows first <= i < last. Called without the GIL, or with it. */
 void gs_order_short_rows(void *rows, npy_intp first, npy_intp last);

@@ -110,12 +110,11 @@ NAME(place_of)(const MASK *keys, MASK key, npy_intp before)
 }
 
 /* For each of few elements, how many come before it: of those before it in the row the ones that are not greater, and of
- * those behind it the lesser ones. `width` is n or more, a constant. */
+ * those behind it the lesser ones. `lanes` is a constant; up to a multiple of it there are keys, whatever they are. */
 GS_INLINE void
-NAME(count_before)(const MASK *keys, npy_intp n, int width, MASK *before)
+NAME(count_before)(const MASK *keys, npy_intp n, int lanes, MASK *before)
 {
-    const int lanes = width < (int)LANES ? width : (int)LANES;
-    for (int from = 0; from < width; from += lanes) {
+    for (npy_intp from = 0; from < n; from += lanes) {
         MASK own[LANES], count[LANES] = {0};
         npy_intp i = 0;
         memcpy(own, keys + from, sizeof(MASK) * (size_t)lanes);
@@ -146,20 +145,14 @@ NAME(ranks_of)(const MASK *keys, npy_intp n, MASK *ranks)
 {
     if (n <= 8 && sizeof(MASK) > 1)
         NAME(count_before)(keys, n, 8, ranks);
-    else if (n <= 16)
-        NAME(count_before)(keys, n, 16, ranks);
-    else if (n <= FEW)
-        NAME(count_before)(keys, n, FEW, ranks);
-    else if (n <= 64)
-        NAME(count_before)(keys, n, 64, ranks);
     else
-        NAME(count_before)(keys, n, GS_FEW_TO_ORDER, ranks);
+        NAME(count_before)(keys, n, LANES, ranks);
 }
 
 GS_INLINE npy_intp
 NAME(place_among_few)(const MASK *keys, npy_intp n, npy_intp rank)
 {
-    MASK ranks[FEW];
+    MASK ranks[GS_FEW_TO_ORDER];
     npy_intp place = 0;
     NAME(ranks_of)(keys, n, ranks);
     while (ranks[place] != rank)

@@ -3,7 +3,7 @@
  * NumPy's loops, made for long rows, take longer to begin and to ask for floating-point errors than to look through some
  * dozens of elements.  Here a row is taken for one of 8, 16 or 32 elements, for which a compiler makes vectors: what lies
  * behind its end counts for its first element.  The last rows, behind which nothing lies, are copied to where there is
- * something.  Of longer rows 32 elements are looked at together, at the end of a row some of them again.
+ * something.  Of longer rows 32 elements are looked at together, some of those at the end of a row twice.
  *
  * Columns side by side are gone down together, row by row.
  */
@@ -80,13 +80,16 @@ typedef struct {
     GS_INLINE void NAME##_of_longer_rows(const job *j, npy_intp first, npy_intp last)         \
     {                                                                                         \
         for (npy_intp row = first; row < last; row++) {                                       \
-            const REAL *x = (const REAL *)j->x + row * j->r;                                  \
+            const REAL *x = (const REAL *)j->x + row * j->r, *end = x + j->r - LANES;         \
             REAL lanes[LANES];                                                                \
-            memcpy(lanes, x, sizeof lanes);                                                   \
-            for (npy_intp i = LANES; i + LANES <= j->r; i += LANES) {                         \
-                NAME##_raise(lanes, x + i, LANES);                                            \
+            GS_VECTOR                                                                         \
+            for (int k = 0; k < LANES; k++) {                                                 \
+                REAL one = x[k], other = end[k];                                              \
+                lanes[k] = IS_BETTER(one, other) ? other : one;                               \
             }                                                                                 \
-            NAME##_raise(lanes, x + j->r - LANES, LANES);                                     \
+            for (x += LANES; x < end; x += LANES) {                                           \
+                NAME##_raise(lanes, x, LANES);                                                \
+            }                                                                                 \
             ((REAL *)j->out)[row] = NAME##_of_lanes(lanes, LANES);                            \
         }                                                                                     \
     }                                                                                         \
