@@ -1,13 +1,12 @@
 /* Note [Ranks by counting]
  *
- * How many elements of a row are less than a bound is counted in vectors, without a branch for each. So the element of a
- * rank is found by halving the range of all numbers that it might be: as many counts as it has bits. Elements are integers
+ * How many elements of a row are less than a bound is counted in vectors, without a branch for each.  Elements are integers
  * for that, in the order of the numbers: the bits of a floating number, where those of negative ones are turned round.
  *
- * In a row of few elements each is compared with each: as many come before an element as its rank says.
- *
- * A long row is made shorter first. It is split at the one of some of its elements that should be the nearest, and only the
- * side with the rank is kept.
+ * In a row of few elements each is compared with each: as many come before an element as its rank says.  A longer row is
+ * made shorter first: it is split at the one of some of its elements that should be the nearest, and only the side with the
+ * rank is kept.  Where all elements are near each other, as small integers are, the range of the numbers that the wanted one
+ * might be is halved instead, with as many counts as the range has bits.
  */
 #include "ranked_kernels.h"
 #include "support/simd.h"
@@ -17,8 +16,9 @@
 
 enum {
     FEW = 32,    /* elements that are each compared with each to find the one of a rank */
-    SHORT = 512, /* elements of a row that is not made shorter */
-    SOME = 32,   /* of its elements, from which one is chosen to split it */
+    SHORT = 512, /* elements of a row whose keys need no memory of their own */
+    SOME = 16,   /* elements from which one is chosen to split a row */
+    NARROW = 4096,
     MOST_SPLITS = 48
 };
 

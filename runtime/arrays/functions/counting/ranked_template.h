@@ -44,15 +44,22 @@ NAME(upper_middle)(MASK low, MASK high)
     return (MASK)((low | high) - ((MASK)(low ^ high) >> 1));
 }
 
-/* The greatest number that no more than `rank` keys are less than. */
-GS_INLINE MASK
-NAME(halved)(const MASK *keys, npy_intp n, npy_intp rank)
+GS_INLINE void
+NAME(find_range)(const MASK *keys, npy_intp n, MASK *low, MASK *high)
 {
-    MASK low = keys[0], high = keys[0];
+    MASK least = keys[0], greatest = keys[0];
     for (npy_intp i = 1; i < n; i++) {
-        low = keys[i] < low ? keys[i] : low;
-        high = keys[i] > high ? keys[i] : high;
+        least = keys[i] < least ? keys[i] : least;
+        greatest = keys[i] > greatest ? keys[i] : greatest;
     }
+    *low = least;
+    *high = greatest;
+}
+
+/* The greatest number from low to high that no more than `rank` keys are less than. */
+GS_INLINE MASK
+NAME(halved)(const MASK *keys, npy_intp n, npy_intp rank, MASK low, MASK high)
+{
     while (low < high) {
         MASK middle = NAME(upper_middle)(low, high);
         if (NAME(count_less)(keys, n, middle) <= rank)
@@ -74,39 +81,6 @@ NAME(keep)(MASK *keys, npy_intp n, MASK bound, int less)
         kept += less ? key < bound : key > bound;
     }
     return kept;
-}
-
-/* The key of a rank; of the keys less is left. */
-GS_INLINE MASK
-NAME(ranked)(MASK *keys, npy_intp n, npy_intp rank)
-{
-    for (int splits = 0; n > SHORT && splits < MOST_SPLITS; splits++) {
-        MASK some[SOME];
-        for (npy_intp i = 0; i < SOME; i++)
-            some[i] = keys[(n - 1) / (SOME - 1) * i];
-        MASK bound = NAME(halved)(some, SOME, rank * SOME / n);
-        npy_intp less = NAME(count_less)(keys, n, bound);
-        if (rank < less) {
-            n = NAME(keep)(keys, n, bound, 1);
-            continue;
-        }
-        npy_intp up_to = bound == GREATEST ? n : NAME(count_less)(keys, n, (MASK)(bound + 1));
-        if (rank < up_to)
-            return bound;
-        n = NAME(keep)(keys, n, bound, 0);
-        rank -= up_to;
-    }
-    return NAME(halved)(keys, n, rank);
-}
-
-/* Of equal keys the one that so many come before. */
-GS_INLINE npy_intp
-NAME(place_of)(const MASK *keys, MASK key, npy_intp before)
-{
-    npy_intp i = 0;
-    while (keys[i] != key || before-- > 0)
-        i++;
-    return i;
 }
 
 /* For each of few elements, how many come before it: of those before it in the row the ones that are not greater, and of
@@ -158,6 +132,50 @@ NAME(place_among_few)(const MASK *keys, npy_intp n, npy_intp rank)
     while (ranks[place] != rank)
         place++;
     return place;
+}
+
+/* One of the keys, which should be near that of the rank. */
+GS_INLINE MASK
+NAME(nearby)(const MASK *keys, npy_intp n, npy_intp rank)
+{
+    MASK some[LANES > SOME ? LANES : SOME] = {0};
+    for (npy_intp i = 0; i < SOME; i++)
+        some[i] = keys[(n - 1) * i / (SOME - 1)];
+    return some[NAME(place_among_few)(some, SOME, rank * SOME / n)];
+}
+
+/* The key of a rank; of the keys less is left. */
+GS_INLINE MASK
+NAME(ranked)(MASK *keys, npy_intp n, npy_intp rank)
+{
+    MASK low, high;
+    NAME(find_range)(keys, n, &low, &high);
+    if ((npy_uint64)high - (npy_uint64)low < NARROW)
+        return NAME(halved)(keys, n, rank, low, high);
+    for (int splits = 0; n > FEW && splits < MOST_SPLITS; splits++) {
+        MASK bound = NAME(nearby)(keys, n, rank);
+        npy_intp less = NAME(count_less)(keys, n, bound);
+        if (rank < less) {
+            n = NAME(keep)(keys, n, bound, 1);
+            continue;
+        }
+        npy_intp up_to = bound == GREATEST ? n : NAME(count_less)(keys, n, (MASK)(bound + 1));
+        if (rank < up_to)
+            return bound;
+        n = NAME(keep)(keys, n, bound, 0);
+        rank -= up_to;
+    }
+    return n <= FEW ? keys[NAME(place_among_few)(keys, n, rank)] : NAME(halved)(keys, n, rank, low, high);
+}
+
+/* Of equal keys the one that so many come before. */
+GS_INLINE npy_intp
+NAME(place_of)(const MASK *keys, MASK key, npy_intp before)
+{
+    npy_intp i = 0;
+    while (keys[i] != key || before-- > 0)
+        i++;
+    return i;
 }
 
 GS_INLINE npy_intp
