@@ -264,8 +264,10 @@ def finished(op: str, values: Array, dtype: Any, device: Any, requires_grad: boo
 
 def cosines(coefficients: Sequence[float]) -> Callable[[Array], Array]:
     def shape(x: Array) -> Array:
-        terms = [(-1) ** i * a * np.cos(2 * np.pi * i * x) for i, a in enumerate(coefficients)]
-        return np.asarray(np.sum(terms, 0))
+        result = np.full_like(x, coefficients[0])
+        for i, a in enumerate(coefficients[1:], 1):
+            result += (-1) ** i * a * np.cos(2 * np.pi * i * x)
+        return result
 
     return shape
 
