@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import pickle
 import queue
 import random
@@ -13,23 +14,25 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.tensors.factories.random import manual_seed, put_own_generator, seeded_lazily
+from gradsmith.utils.data.dataset import Dataset
 from gradsmith.utils.data.worker import Failure, Plan, WorkerInfo, work
 
 PATIENCE = 5.0  # seconds for a worker to end, and between looks at whether the others are there
 
 
 class ThreadWorkers:
-    """Threads share the dataset, and give batches without copying them."""
+    """Threads share what the dataset holds, and give batches without copying them."""
 
     def __init__(self, plan: Plan, count: int, seed: int) -> None:
         self.results: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.tasks: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in range(count)]
         self.threads = []
         for i, tasks in enumerate(self.tasks):
-            arguments = plan, WorkerInfo(i, count, seed + i, plan.dataset), f"DataLoader worker thread {i}"
+            own = plan._replace(dataset=own_dataset(plan.dataset))
+            info = WorkerInfo(i, count, seed + i, own.dataset)
             thread = threading.Thread(
                 target=_work_in_thread,
-                args=(*arguments, tasks.get, self.results.put),
+                args=(own, info, f"DataLoader worker thread {i}", tasks.get, self.results.put),
                 name=f"DataLoader-{i}",
                 daemon=True,
             )
@@ -56,6 +59,30 @@ class ThreadWorkers:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, end - time.monotonic()))
         self.threads = []
+
+
+def own_dataset(dataset: Any) -> Any:
+    """A dataset with the same attributes, whose own a worker may set as it does in a process; what they hold is shared.
+
+    One that is no Dataset, or that inherits from a class of C, is shared itself. `copy.copy` would ask the dataset for
+    methods, which a `__getattr__` that looks into another dataset cannot answer yet.
+    """
+    if not isinstance(dataset, Dataset):
+        return dataset
+    try:
+        twin = object.__new__(type(dataset))
+    except TypeError:
+        return dataset
+    for name in _slots_of(type(dataset)):
+        if hasattr(dataset, name):
+            object.__setattr__(twin, name, getattr(dataset, name))
+    twin.__dict__.update(dataset.__dict__)
+    return twin
+
+
+def _slots_of(cls: type) -> list[str]:
+    names: list[str] = copyreg._slotnames(cls)  # type: ignore[attr-defined]
+    return names
 
 
 def _work_in_thread(plan: Plan, info: WorkerInfo, *arguments: Any) -> None:

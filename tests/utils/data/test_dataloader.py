@@ -1,6 +1,7 @@
 """The loader: what comes, in which order, who makes it, and that nobody is left behind."""
 
 import gc
+import math
 import multiprocessing
 import os
 import random
@@ -486,3 +487,64 @@ def test_random_samples_of_threads_are_the_same_in_each_run(workers):
     first = run()
     assert run() == run() == first
     assert len({tuple(row) for batch in first[0] for row in batch}) == len(Noisy())
+
+
+class Span(IterableDataset):
+    """Numbers whose bounds a worker may set, as if it had the dataset for itself."""
+
+    def __init__(self, start, end):
+        self.start, self.end = start, end
+
+    def __iter__(self):
+        while self.start < self.end:
+            yield self.start
+            self.start += 1
+
+
+def take_share(worker_id):
+    info = get_worker_info()
+    count = math.ceil((info.dataset.end - info.dataset.start) / info.num_workers)
+    info.dataset.start += worker_id * count
+    info.dataset.end = min(info.dataset.start + count, info.dataset.end)
+
+
+@pytest.mark.parametrize("options", [{}, {"multiprocessing_context": "fork"}])
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_workers_have_datasets_of_their_own(count, options):
+    data = Span(3, 10)
+    loader = DataLoader(data, num_workers=count, worker_init_fn=take_share, **options)
+    for _ in range(2):
+        assert sorted(batch.item() for batch in loader) == [3, 4, 5, 6, 7, 8, 9]
+    assert (data.start, data.end) == (3, 10)
+    if count < 3:
+        loader = DataLoader(data, num_workers=count, **options)
+        assert sorted(batch.item() for batch in loader) == sorted([*range(3, 10)] * count)
+
+
+class Around(Dataset):
+    """One that looks for what it lacks in another, and has a slot."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def __len__(self):
+        return len(self.inner)
+
+    def __getitem__(self, index):
+        return self.inner[index] + self.shift
+
+
+class Rows(list, Dataset):
+    """One that object.__new__ does not make."""
+
+
+@pytest.mark.parametrize("dataset", [Around(Squares(4)), Rows([0, 1, 4, 9]), [0, 1, 4, 9]])
+def test_datasets_of_unusual_classes_have_workers(dataset):
+    if isinstance(dataset, Around):
+        dataset.shift = 0
+    assert [b.item() for b in DataLoader(dataset, num_workers=2)] == [0, 1, 4, 9]
