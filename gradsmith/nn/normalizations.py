@@ -14,6 +14,7 @@ from gradsmith.generated import rsqrt
 from gradsmith.generated.normalization import divided_by_rms, scaled_about, standardized
 from gradsmith.generated.normalization import group_norm as normalized_groups
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.history.saved_hooks import StopRecomputation
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "native_batch_norm", "rms_norm"]
 
@@ -295,11 +296,15 @@ def _by_own_statistics(
     weight: Tensor | None, bias: Tensor | None, momentum: float | Tensor, eps: float,
 ) -> Tensor:  # fmt: skip
     """The result, with mean and variance along the dimensions; the running ones are a step on then."""
-    values, mean, var = standardized(input, _per_channel(weight, input), _per_channel(bias, input), dims, eps, True)
-    if input.numel() and (running_mean is not None or running_var is not None):  # nothing has no statistics
+    running = (running_mean, running_var) if input.numel() else (None, None)  # nothing has no statistics
+    try:
+        values, mean, var = standardized(input, _per_channel(weight, input), _per_channel(bias, input), dims, eps, True)
+    except StopRecomputation:  # raised where the op saves its tensors: each run of a checkpoint counts, as in PyTorch
         with no_grad():
-            _go_on(running_mean, mean.detach(), input.shape[1], momentum)
-            _go_on(running_var, var.detach() * (count / max(count - 1, 1)), input.shape[1], momentum)
+            _, mean, var = standardized(input.detach(), None, None, dims, eps, True)
+        _move_on(running, mean, var, count, input.shape[1], momentum)
+        raise
+    _move_on(running, mean, var, count, input.shape[1], momentum)
     return _of_dtype(values, input)
 
 
@@ -308,7 +313,19 @@ def _of_dtype(values: Tensor, input: Tensor) -> Tensor:
     return values if values.dtype == input.dtype else values.to(input.dtype)
 
 
-def _go_on(running: Tensor | None, found: Tensor, channels: int, momentum: float | Tensor) -> None:
+def _move_on(
+    running: tuple[Tensor | None, Tensor | None], mean: Tensor, var: Tensor, count: int, channels: int,
+    momentum: float | Tensor,
+) -> None:  # fmt: skip
+    """Running mean and variance, by the statistics of `count` elements for each channel."""
+    if running[0] is None and running[1] is None:
+        return
+    with no_grad():
+        _move_towards(running[0], mean.detach(), channels, momentum)
+        _move_towards(running[1], var.detach() * (count / max(count - 1, 1)), channels, momentum)
+
+
+def _move_towards(running: Tensor | None, found: Tensor, channels: int, momentum: float | Tensor) -> None:
     if running is None:
         return
     of_channels = found.reshape(-1) if found.numel() == channels else found.reshape(-1, channels).mean(0)

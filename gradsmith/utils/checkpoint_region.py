@@ -29,7 +29,7 @@ from gradsmith.runtime.batching.levels import open_levels, reopened
 from gradsmith.runtime.graph.changes import place_of_caller
 from gradsmith.runtime.graph.tangent import runs_rule
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind
-from gradsmith.runtime.history.saved_hooks import KeptTensor
+from gradsmith.runtime.history.saved_hooks import KeptTensor, StopRecomputation
 from gradsmith.runtime.observers.selective import Giving
 from gradsmith.runtime.switches.grad_mode import enable_grad
 from gradsmith.runtime.tensors.factories.random import get_rng_state, set_rng_state
@@ -37,10 +37,6 @@ from gradsmith.runtime.tensors.factories.random import get_rng_state, set_rng_st
 
 class CheckpointError(RuntimeError):
     """Recomputing a checkpointed function did not give what its first run gave."""
-
-
-class StopRecomputation(Exception):
-    """Ends a recomputation when every tensor that is needed has been seen."""
 
 
 @contextmanager

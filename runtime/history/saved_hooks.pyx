@@ -277,6 +277,10 @@ c_upcalls.unpack_packed = <unpacker>unpack_packed
 c_upcalls.settle_packed = settle_packed
 
 
+class StopRecomputation(Exception):
+    """Raised by the hooks of a checkpoint, inside of an op, to end a recomputation that has all that it is needed for."""
+
+
 cdef class KeptTensor:
     """A tensor kept like the input of an op: packed by the hooks that are set, or checked for changes in place."""
 

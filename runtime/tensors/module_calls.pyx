@@ -112,6 +112,9 @@ def call_in_turn(self, input):
     return input
 
 
+call_in_turn.__name__, call_in_turn.__qualname__ = "forward", "Sequential.forward"     # for messages
+
+
 cdef bint has_hooks(object attributes) except -1:
     cdef Py_ssize_t place
     for place in range(PyTuple_GET_SIZE(global_hooks)):

@@ -458,3 +458,23 @@ def test_derivatives_by_transforms(name, transform):
     x = gs.tensor([[0.5, -1.0, 2.0, 1.5]], dtype=gs.float64)
     found = of(lambda x: checkpoint(function, x, use_reentrant=False))(x)
     np.testing.assert_allclose(found.numpy(), of(function)(x).numpy(), rtol=1e-13)
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+@pytest.mark.parametrize(
+    "norm, momentum", [(gs.nn.BatchNorm1d, 0.25), (gs.nn.BatchNorm1d, None), (gs.nn.InstanceNorm1d, 0.25)]
+)
+def test_running_statistics_count_both_runs(norm, momentum, use_reentrant):
+    """Also where the normalization is the last op that saves something, and so the one that ends the second run."""
+    x = gs.tensor(np.random.default_rng(0).normal(size=(4, 3, 5)), requires_grad=True)
+    alone, checkpointed = (norm(3, momentum=momentum, track_running_stats=True).double() for _ in range(2))
+    for _ in range(2):
+        alone(x)
+        alone(x).sum().backward()
+    expected, x.grad = x.grad, None
+    for _ in range(2):
+        checkpoint(lambda x: checkpointed(x * 1.0), x, use_reentrant=use_reentrant).sum().backward()
+    assert x.grad.tolist() == expected.tolist()
+    assert checkpointed.state_dict().keys() == alone.state_dict().keys()
+    for name, value in alone.state_dict().items():
+        assert checkpointed.state_dict()[name].tolist() == value.tolist(), name
