@@ -114,11 +114,25 @@ def _expression(view: StepView, dtype: np.dtype[Any], values: list[str]) -> str:
     if name == "pow":
         return _power(view, dtype, values)
     form = _float_form(name, dtype) if dtype.kind == "f" else _integer_form(name, dtype)
-    if name in OF_TWO and _keeps_first(view):
+    if name in OF_TWO and dtype.kind == "f" and _keeps_first(view):
         form = form.replace("> {1}", ">= {1}").replace("< {1}", "<= {1}")
     if f"{{{len(values)}}}" in form or f"{{{len(values) - 1}}}" not in form:
         raise NotExportable("it has arguments that the exported C does not know")
+    if name in OF_TWO and dtype.kind in "iu":
+        form = _beside_a_bound_of_its_type(view, dtype) or form
     return form.format(*values)
+
+
+def _beside_a_bound_of_its_type(view: StepView, dtype: np.dtype[Any]) -> str | None:
+    """Beside the least or greatest integer of a type, compilers warn of an order that is always, or never, true."""
+    number = view.operands[-1]
+    if not isinstance(number, int):
+        return None
+    weakest, strongest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    if view.name in ("minimum", "clamp_max"):
+        weakest, strongest = strongest, weakest
+    forms = {weakest: "{0}", strongest: "{0} == {1} ? {0} : {1}"}
+    return forms.get(int(np.array(number).astype(dtype)))
 
 
 def _keeps_first(view: StepView) -> bool:

@@ -96,6 +96,20 @@ def test_integers_beside_numbers_that_their_type_may_not_have(tmp_path: Path) ->
 
 
 @compiles
+def test_integers_within_the_bounds_of_their_type(tmp_path: Path) -> None:
+    def f(*tensors: Any) -> Any:
+        return [
+            bounded
+            for one in tensors
+            for bound in (gs.iinfo(one.dtype).min, gs.iinfo(one.dtype).max, 3)
+            for bounded in (one.clamp_min(bound), one.clamp_max(bound))
+        ]
+
+    dtypes = (gs.uint8, gs.int8, gs.int16, gs.int32, gs.int64)
+    same_bits(f, [gs.tensor([0, 1, 44, 127]).to(dtype) for dtype in dtypes], tmp_path)
+
+
+@compiles
 def test_programs_that_read_no_argument(tmp_path: Path) -> None:
     """And steps without elements, which leave nothing that reads them."""
 
