@@ -65,6 +65,21 @@ def test_distribution(name, as_tensors):
     assert stats.kstest(found.numpy(), expected.cdf).pvalue > 1e-3
 
 
+@pytest.mark.parametrize(
+    "name, given",
+    [
+        *((name, ()) for name in ("exponential", "gumbel", "laplace", "logistic", "lognormal", "normal", "poisson")),
+        *((name, ()) for name in ("rayleigh", "uniform")),
+        *((name, (2.5,)) for name in ("gamma", "gumbel", "laplace", "logistic", "lognormal", "normal")),
+        ("uniform", (-1.5,)),
+    ],
+)
+def test_parameters_that_are_left_out_are_those_of_numpy(name, given):
+    options = {} if name == "poisson" else {"dtype": gs.float64}
+    found = getattr(gs.random, name)(*given, size=20, generator=source(3), **options)
+    np.testing.assert_allclose(found.numpy(), getattr(source(3).numpy, name)(*given, size=20), rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts(name):
     given, expected = COUNTS[name]

@@ -245,6 +245,21 @@ def test_dropout_of_all_dtypes_and_layouts(dtype, layout):
     np.testing.assert_array_equal(x.grad.numpy(), np.where(kept, 2 * array, 0))
 
 
+@pytest.mark.parametrize(
+    "name", ["dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
+)
+@pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("training", [True, False])
+def test_dropout_in_place_gives_what_it_gives_elsewhere(name, p, training):
+    function, shape = getattr(F, name), (4, 5, *[3] * int(name[7:-1] if name[-1] == "d" else 1))
+    x = gs.tensor(np.random.default_rng(0).normal(size=shape))
+    copy = x.clone()
+    expected = function(x, p, training, generator=gs.Generator().manual_seed(4))
+    found = function(copy, p, training, True, generator=gs.Generator().manual_seed(4))
+    assert found is copy
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-12, atol=1e-15)
+
+
 def test_dropout_by_a_generator_of_ones_own():
     first, second = (F.dropout(gs.ones(99), 0.5, generator=gs.Generator().manual_seed(4)) for _ in range(2))
     assert gs.equal(first, second)
