@@ -15,16 +15,24 @@ import numpy as np
 
 cnp.import_array()
 
+ctypedef void (*Transform)(char **, const npy_intp *, const npy_intp *, void *) noexcept
+
 cdef extern from *:
     """
     static int failed(void) { return PyErr_Occurred() != NULL ? -1 : 0; }
     """
     int failed() except -1
 
+# By the C header, which all versions of NumPy have: what they declare of a ufunc to Cython is not always all of this.
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct Ufunc "PyUFuncObject":
+        Transform *functions
+        void **data
+        int ntypes
+        const char *types
+
 cdef enum:
     FEW = 256           # elements, of what comes in and of what goes out, as many as their copies have room for
-
-ctypedef void (*Transform)(char **, const npy_intp *, const npy_intp *, void *) noexcept
 
 cdef dict known = {}        # (ufunc, type, whether it is scaled) -> number of the loop, which NumPy is asked for once
 
@@ -41,7 +49,7 @@ cdef object few_along(object loop, cnp.ndarray a, int dim, npy_intp size, int ty
     if loop is None or not cnp.PyArray_CheckExact(a) or not cnp.PyArray_IS_C_CONTIGUOUS(a) or not cnp.PyArray_ISBEHAVED_RO(a):
         return None
     dim += ndim if dim < 0 else 0
-    if not 0 <= dim < ndim or (<cnp.ufunc>loop).functions == NULL:
+    if not 0 <= dim < ndim or (<Ufunc *>loop).functions == NULL:
         return None
     for i in range(ndim):
         sizes[i] = cnp.PyArray_DIM(a, i)
@@ -52,15 +60,15 @@ cdef object few_along(object loop, cnp.ndarray a, int dim, npy_intp size, int ty
     if cnp.PyArray_SIZE(a) > FEW or outer * inner * size > FEW:
         return None
     sizes[dim] = size
-    number = loop_for(<cnp.ufunc>loop, cnp.PyArray_TYPE(a), factor)
+    number = loop_for(loop, cnp.PyArray_TYPE(a), factor)
     if number < 0:
         return None
     found = take(empty_array(type_number, ndim, sizes))
-    run(<cnp.ufunc>loop, number, a, found, outer, inner, cnp.PyArray_DIM(a, dim), size, factor)
+    run(<Ufunc *>loop, number, a, found, outer, inner, cnp.PyArray_DIM(a, dim), size, factor)
     return found
 
 
-cdef int loop_for(cnp.ufunc loop, int type_number, object factor) except -2:
+cdef int loop_for(object loop, int type_number, object factor) except -2:
     """Which of its loops the ufunc runs for numbers of this type and this factor, -1 where that is none of those here."""
     cdef bint is_scaled = type(factor) is not int
     key = (loop, type_number, is_scaled)
@@ -70,14 +78,15 @@ cdef int loop_for(cnp.ufunc loop, int type_number, object factor) except -2:
     return found
 
 
-cdef int new_loop_for(cnp.ufunc loop, int type_number, object factor_type) except -2:
+cdef int new_loop_for(object loop, int type_number, object factor_type) except -2:
+    cdef Ufunc *fields = <Ufunc *>loop
     cdef int i
     resolve = getattr(loop, "resolve_dtypes", None)
     if resolve is None:         # of NumPy before 1.25
         return -1
     types = [dtype.num for dtype in resolve((np.dtype(cnp.PyArray_DescrFromType(type_number)), factor_type, None))]
-    for i in range(loop.ntypes):
-        if [loop.types[3 * i], loop.types[3 * i + 1], loop.types[3 * i + 2]] == types:
+    for i in range(fields.ntypes):
+        if [fields.types[3 * i], fields.types[3 * i + 1], fields.types[3 * i + 2]] == types:
             return i if is_usual(types[0]) and is_usual(types[2]) else -1
     return -1
 
@@ -88,7 +97,7 @@ cdef bint is_usual(int type_number) noexcept:
 
 
 cdef int run(
-    cnp.ufunc loop, int number, cnp.ndarray a, cnp.ndarray found, npy_intp outer, npy_intp inner, npy_intp n,
+    const Ufunc *loop, int number, cnp.ndarray a, cnp.ndarray found, npy_intp outer, npy_intp inner, npy_intp n,
     npy_intp size, object factor
 ) except -1:
     cdef double room[2 * FEW]
@@ -114,11 +123,11 @@ cdef int run(
 
 
 cdef void transform(
-    cnp.ufunc loop, int number, char *source, char *target, char *scale, npy_intp outer, npy_intp inner, npy_intp n,
+    const Ufunc *loop, int number, char *source, char *target, char *scale, npy_intp outer, npy_intp inner, npy_intp n,
     npy_intp size, npy_intp width_in, npy_intp width_out
 ) noexcept:
     """Rows along the dimension: those that lie side by side, or one after the other, in one call."""
-    cdef Transform function = <Transform>loop.functions[number]
+    cdef Transform function = loop.functions[number]
     cdef void *data = NULL if loop.data == NULL else loop.data[number]
     cdef char *args[3]
     cdef npy_intp sizes[3]
