@@ -36,6 +36,8 @@ cdef extern from "Python.h":
     PyObject *PyTuple_GET_ITEM(object, Py_ssize_t)
     object PyObject_Call(object, object, PyObject *)
     object PyObject_Vectorcall(PyObject *, PyObject **, size_t, PyObject *)
+    int Py_EnterRecursiveCall(const char *) except -1
+    void Py_LeaveRecursiveCall()
 
 cdef str PARAMETERS = "_parameters", BUFFERS = "_buffers", MODULES = "_modules"
 cdef str FORWARD_HOOKS = "_forward_hooks", FORWARD_PRE_HOOKS = "_forward_pre_hooks"
@@ -107,8 +109,12 @@ cdef object call_function(PyObject *function, object self, object args):
 @cython.binding(True)   # so that it is a method of the class that it is put into
 def call_in_turn(self, input):
     """Call the modules in order, each with what the one before returned."""
-    for module in self._modules.values():
-        input = call_with(module, input)
+    Py_EnterRecursiveCall(" while calling modules in turn")     # one may contain itself
+    try:
+        for module in self._modules.values():
+            input = call_with(module, input)
+    finally:
+        Py_LeaveRecursiveCall()
     return input
 
 

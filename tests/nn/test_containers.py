@@ -205,3 +205,15 @@ def test_containers_of_parameters_as_text():
 def test_the_old_container():
     with pytest.warns(FutureWarning, match="deprecated"):
         assert list(dict(nn.Container(a=Add(1)).named_children())) == ["a"]
+
+
+def test_modules_that_contain_themselves_and_very_deep_ones():
+    """Calls of one Sequential by another are no calls of Python functions, of which Python would count the depth."""
+    around = nn.Sequential()
+    around.add_module("inner", around)
+    deep = nn.Identity()
+    for _ in range(100_000):
+        deep = nn.Sequential(deep)
+    for module in (around, deep):
+        with pytest.raises(RecursionError, match="modules in turn"):
+            module(gs.ones(2))
