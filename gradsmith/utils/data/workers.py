@@ -62,10 +62,11 @@ class ThreadWorkers:
 
 
 def own_dataset(dataset: Any) -> Any:
-    """A dataset with the same attributes, whose own a worker may set as it does in a process; what they hold is shared.
+    """A dataset with the same attributes. A worker may set them, as in a process of its own; what they hold is shared.
 
-    One that is no Dataset, or that inherits from a class of C, is shared itself. `copy.copy` would ask the dataset for
-    methods, which a `__getattr__` that looks into another dataset cannot answer yet.
+    An object that isn't a Dataset, or whose class inherits from one written in C, is shared as a whole. `copy.copy`
+    would ask the new object for methods before it has attributes, which is too early for a `__getattr__` that looks
+    into another dataset.
     """
     if not isinstance(dataset, Dataset):
         return dataset
