@@ -4,7 +4,7 @@
 #define LEAST ((MASK)((npy_uint64)1 << (8 * sizeof(MASK) - 1)))
 #define GREATEST ((MASK)~LEAST)
 
-/* So many elements are gone through together: a vector, or two. */
+/* Elements that are handled together: a vector, or two. */
 #define LANES (sizeof(MASK) == 1 ? 64 : sizeof(MASK) == 2 ? 32 : 16)
 
 /* An integer in the place of the element: equal ones have one, and NaN has the greatest. */

@@ -1,11 +1,10 @@
 /* Note [Windows abreast]
  *
- * Along a row, windows of one size that begin at one distance from each other are gone over together: the k-th elements
- * of all of them are compared with what is the greatest of each so far, which is a loop over vectors.  Those at the rims,
- * which padding cuts off, are gone over one by one.  A long window that is the only one of its kind is a vector itself.
+ * Along a row, windows of one size at equal distances are searched together: the k-th elements of all of them are compared
+ * with the greatest element of each so far, in a loop over vectors.  Windows at the rims, which padding cuts off, are
+ * searched one by one.  A long window that has no others like it beside it is searched as a vector.
  *
- * Windows of whole rows that follow on each other are windows in one row, as which they are taken: the places are the
- * same.
+ * Windows that consist of consecutive whole rows are treated as windows of one long row: the places are the same.
  */
 #include "pooling.h"
 #include "support/simd.h"
@@ -18,9 +17,9 @@
 #define GS_LANES 16
 #define GS_ABREAST 64
 #define GS_FEWEST_ABREAST 4
-#define GS_LARGEST_STRIDE 3 /* that loads are written for; others are slower */
+#define GS_LARGEST_STRIDE 3 /* with loads of its own; others are slower */
 
-/* Windows abreast; more than one has the size and the step of the next. */
+/* Windows side by side.  If there are several, they have one size and begin `stride` elements apart. */
 typedef struct {
     npy_intp count, stride;
 } gs_run;
@@ -68,7 +67,7 @@ count_abreast(const npy_intp *span, npy_intp n)
     return count;
 }
 
-/* Does it pay to go over them together?  Long windows are vectors themselves, and a TAG holds an offset. */
+/* Is it worth searching them together?  Long windows are quick by themselves, and an offset must fit into a TAG. */
 static int
 go_abreast(npy_intp count, npy_intp stride, npy_intp size)
 {
@@ -91,7 +90,7 @@ find_runs(const gs_windows *w, gs_run *runs)
     }
 }
 
-/* Are the windows whole rows, which follow on each other? */
+/* Do the windows consist of consecutive whole rows? */
 static int
 has_whole_rows(const gs_windows *w)
 {
@@ -135,7 +134,7 @@ search(const gs_windows *w, const void *image, void *maxima, npy_int64 *places)
     return job.is_out_of_memory ? -1 : 0;
 }
 
-/* Join rows as long as windows consist of whole ones. */
+/* Rows are joined as long as the windows consist of whole ones. */
 static int
 search_in_rows(const gs_windows *w, const void *image, void *maxima, npy_int64 *places)
 {

@@ -16,7 +16,7 @@ typedef struct {
     int covers; /* has each element of the image a place in a plane? */
 } emptying;
 
-/* The places of a row of a plane that lie in the source, and where in it the first place of all lies, in it or before. */
+/* Which places of a plane's row lie in the source, and where in the source the row begins, which may be before it. */
 typedef struct {
     npy_intp start, end, begin;
 } piece;
