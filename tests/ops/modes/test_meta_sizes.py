@@ -1,5 +1,6 @@
 """Ops on tensors without data compute shapes alone: sizes that no memory holds cost nothing."""
 
+import gc
 import itertools
 import signal
 import threading
@@ -74,7 +75,7 @@ def test_ops_and_their_gradients_take_no_memory(compute):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert gradient.shape == m.shape and gradient.is_meta and result.is_meta
-    assert peak < 1_000_000
+    assert peak < 10_000_000  # modules are imported on first use
 
 
 @pytest.mark.parametrize(
@@ -144,6 +145,7 @@ def test_an_interrupt_ends_a_long_split():
     def interrupt(*_):
         raise Interrupted
 
+    gc.disable()  # Hypothesis has a callback for it, in which an exception would be lost
     before = signal.signal(signal.SIGUSR1, interrupt)
     main = threading.get_ident()
     timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGUSR1))
@@ -155,3 +157,4 @@ def test_an_interrupt_ends_a_long_split():
     finally:
         timer.cancel()
         signal.signal(signal.SIGUSR1, before)
+        gc.enable()
